@@ -61,6 +61,13 @@ static bool reliable(Form form) {
 #endif
 }
 
+/* Open MPI's own persistent all-to-alls use types that the program has freed since. */
+Form exchange_started_form(bool persistent, bool inter) {
+  if (!persistent && reliable(NONBLOCKING)) return NONBLOCKING;
+  const bool by_us = plans()->found && !inter;
+  return HAS_PERSISTENT && (by_us || reliable(NONBLOCKING)) ? PERSISTENT : BLOCKING;
+}
+
 const char *exchange_unsuitable(const Exchange *exchange, bool inter) {
   if (exchange->form == PERSISTENT && MPI_VERSION < 4) return "this MPI has no persistent collectives";
   if (!reliable(exchange->form)) return "this MPI's own non-blocking all-to-alls fail now and then";
@@ -79,10 +86,11 @@ static void start(Operation operations[], int number, Ring *ring, Suite *suite, 
 void exchange_run_several(Suite *suite, const Exchange exchanges[], const MPI_Comm comms[], int number, MPI_Comm user) {
   Operation *operations = malloc((size_t)number * sizeof *operations);
   const uint64_t seed = oracle_mix(exchanges[0].seed + (uint64_t)suite->rank);
+  const int runs = exchanges[0].runs > 0 ? exchanges[0].runs : EXCHANGE_RUNS;
   Ring ring;
   ring_open(&ring, user);
   for (int k = 0; k < number; ++k) operation_open(&operations[k], suite, &exchanges[k], comms[k]);
-  for (int run = 0; run < EXCHANGE_RUNS; ++run) {
+  for (int run = 0; run < runs; ++run) {
     for (int k = 0; k < number; ++k) operation_prepare(&operations[k], run);
     ring_prepare(&ring);
     start(operations, number, &ring, suite, run % 2 == 1);

@@ -45,10 +45,11 @@ By served_by() {
   return known == By::unknown ? find_out() : known;
 }
 
-/// How many blocks a call has on its sides, on any communicator.
+/// How many blocks a call has on its sides, on any communicator: on an intercommunicator one for each rank of the remote
+/// group.
 Degrees degrees_of(MPI_Comm comm, bool neighbours) {
   int inter = 0, ranks = 0, rank = 0;
-  PMPI_Comm_test_inter(comm, &inter);
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return {};
   (inter ? PMPI_Comm_remote_size : PMPI_Comm_size)(comm, &ranks);
   if (!neighbours) return {ranks, ranks};
   PMPI_Comm_rank(comm, &rank);
@@ -206,9 +207,7 @@ bool left_to_host(const Call& call, Communicator& communicator) {
 template <class Call>
 bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
   if constexpr (of_neighbours(Call::collective)) return false;
-  int ranks = 0;
-  if constexpr (of_unequal_blocks(Call::collective)) PMPI_Comm_size(comm, &ranks);
-  return call.mistaken({ranks, ranks});
+  return call.mistaken(of_unequal_blocks(Call::collective) ? degrees_of(comm, false) : Degrees{});
 }
 
 template <class Call>

@@ -86,11 +86,10 @@ static void start(Operation operations[], int number, Ring *ring, Suite *suite, 
 void exchange_run_several(Suite *suite, const Exchange exchanges[], const MPI_Comm comms[], int number, MPI_Comm user) {
   Operation *operations = malloc((size_t)number * sizeof *operations);
   const uint64_t seed = oracle_mix(exchanges[0].seed + (uint64_t)suite->rank);
-  const int runs = exchanges[0].runs > 0 ? exchanges[0].runs : EXCHANGE_RUNS;
   Ring ring;
   ring_open(&ring, user);
   for (int k = 0; k < number; ++k) operation_open(&operations[k], suite, &exchanges[k], comms[k]);
-  for (int run = 0; run < runs; ++run) {
+  for (int run = 0; run < EXCHANGE_RUNS; ++run) {
     for (int k = 0; k < number; ++k) operation_prepare(&operations[k], run);
     ring_prepare(&ring);
     start(operations, number, &ring, suite, run % 2 == 1);

@@ -53,7 +53,6 @@ typedef struct {
   const char* spec;   /* PLAN: the algorithm, if it can serve the communicator; NULL: that of the other calls */
   int changed_pair;   /* k > 0: as without it, except that rank k - 1 sends another amount to rank k (modulo P) */
   uint64_t seed;
-  int runs;    /* 0: EXCHANGE_RUNS */
   int version; /* of the data: exchanges that differ in it alone are called with equal arguments */
 } Exchange;
 

@@ -49,14 +49,14 @@ void step_is(Program *program, const char *format, ...) {
 
 /* How often, of all steps of each kind of episode. */
 static const struct {
-  int weights[3];
+  int weights[4];
   void (*step)(Program *program);
 } steps[] = {
-    {{[MIXED] = 12, [PLAIN] = 14, [THREADED] = 4}, exchange_one},
+    {{[MIXED] = 12, [PLAIN] = 14, [THREADED] = 4, [MISTAKEN] = 2}, exchange_one},
     {{[MIXED] = 4, [PLAIN] = 5, [THREADED] = 2}, exchange_several},
     {{[MIXED] = 4, [PLAIN] = 4}, change_algorithm},
-    {{[MIXED] = 4, [PLAIN] = 3, [THREADED] = 3}, make_communicator},
-    {{[MIXED] = 3, [PLAIN] = 2, [THREADED] = 2}, drop_communicator},
+    {{[MIXED] = 4, [PLAIN] = 3, [THREADED] = 3, [MISTAKEN] = 2}, make_communicator},
+    {{[MIXED] = 3, [PLAIN] = 2, [THREADED] = 2, [MISTAKEN] = 1}, drop_communicator},
     {{[MIXED] = 2, [PLAIN] = 2, [THREADED] = 1}, post_message},
     {{[MIXED] = 2, [PLAIN] = 2, [THREADED] = 1}, use_collective},
     {{[MIXED] = 6, [THREADED] = 2}, start_exchange},
@@ -64,7 +64,7 @@ static const struct {
     {{[MIXED] = 3, [THREADED] = 1}, exchange_again},
     {{[MIXED] = 1, [THREADED] = 6}, start_many},
     {{[THREADED] = 2}, make_anew},
-    {{[MIXED] = 2}, make_mistake},
+    {{[MISTAKEN] = 8}, make_mistake},
 };
 
 static void step(Program *program) {
@@ -103,10 +103,10 @@ static Episode episode_of(const FuzzOptions *options, int number) {
                    .steps = (int)options->steps,
                    .kind = options->threads > 0 ? THREADED
                            : options->plain     ? PLAIN
+                           : options->mistakes  ? MISTAKEN
                                                 : MIXED,
                    .threads = (int)options->threads,
                    .idups = options->idups,
-                   .mistakes = options->mistakes,
                    .soaks = options->soak > 0};
 }
 

@@ -31,9 +31,10 @@ typedef struct {
 
 /** An exchange that stays under way while the program goes on. */
 typedef struct {
-  bool used;
+  bool used; /* the same on all ranks, as all that follows but `here` */
   bool here; /* this rank takes part */
-  int slot;  /* -1: its communicator has been freed */
+  bool persistent;
+  int slot; /* -1: its communicator has been freed */
   int run;
 } Started;
 
@@ -44,17 +45,16 @@ typedef struct {
 } Unfreed;
 
 /** What an episode is made of: of the steps of all programs, or of those from before exchanges stayed under way, whose
- *  seeds are kept; or of the steps of threads. */
-typedef enum { MIXED, PLAIN, THREADED } Kind;
+ *  seeds are kept; of the steps of threads; or of calls to which one rank gives another count than the others. */
+typedef enum { MIXED, PLAIN, THREADED, MISTAKEN } Kind;
 
 typedef struct {
   uint64_t seed;
   int number, steps;
   Kind kind;
-  int threads;   /* THREADED: of each rank */
-  bool idups;    /* MPI_Comm_idup stays pending while the program goes on */
-  bool mistakes; /* now and then one rank gives another count than the others */
-  bool soaks;    /* leaves no communicator to MPI_Finalize, and makes none with which the MPI itself loses memory */
+  int threads; /* THREADED: of each rank */
+  bool idups;  /* MPI_Comm_idup stays pending while the program goes on */
+  bool soaks;  /* leaves no communicator to MPI_Finalize, and makes none with which the MPI itself loses memory */
 } Episode;
 
 typedef struct {

@@ -12,6 +12,7 @@ bool start_on(Program *program, int slot, const Exchange *exchange) {
   Operation *const operation = &program->operations[place];
   const MPI_Comm comm = program->slots[slot].comm;
   *one = (Started){.used = true, .here = comm != MPI_COMM_NULL, .slot = slot};
+  one->persistent = exchange->form == PERSISTENT;
   if (!one->here) return true;
   operation_open(operation, program->suite, exchange, comm);
   operation_prepare(operation, 0);
@@ -57,17 +58,18 @@ void free_requests(Program *program, int slot) {
 static void go_on(Program *program, int place, bool again) {
   Started *const one = &program->started[place];
   Operation *const operation = &program->operations[place];
-  const bool persistent = one->here && operation->exchange.form == PERSISTENT;
-  if (one->here) operation_check(operation, program->suite, one->run);
-  if (persistent && again && one->run < EXCHANGE_RUNS) {
-    operation_prepare(operation, ++one->run);
+  const int run = one->run++;
+  one->used = one->persistent && again && run < EXCHANGE_RUNS;
+  if (!one->here) return;
+  operation_check(operation, program->suite, run);
+  if (one->used) {
+    operation_prepare(operation, one->run);
     operation_start(operation, program->suite);
     ++program->all_to_alls;
-    return;
+  } else {
+    if (one->persistent) leave_request(program, one->slot, &operation->request);
+    operation_close(operation, program->suite);
   }
-  if (persistent) leave_request(program, one->slot, &operation->request);
-  if (one->here) operation_close(operation, program->suite);
-  one->used = false;
 }
 
 static void finish(Program *program, int first, int number, bool again) {
@@ -90,25 +92,7 @@ void end_exchanges(Program *program, int slot, bool nonblocking_too) {
   for (int k = 0; k < STARTED; ++k) {
     Started *const one = &program->started[k];
     if (!one->used || (slot >= 0 && one->slot != slot)) continue;
-    if (nonblocking_too || !one->here || program->operations[k].exchange.form == PERSISTENT)
-      finish(program, k, 1, false);
+    if (nonblocking_too || one->persistent) finish(program, k, 1, false);
     else one->slot = -1;
   }
-}
-
-/* Small ones by the hundred, some of them under way together. */
-void start_many(Program *program) {
-  enum { RUNS = 20 };
-  Exchange exchanges[TOGETHER];
-  int slots[TOGETHER];
-  const int slot = draw_slot(program, true), number = 2 + draw_below(&program->random, TOGETHER - 1);
-  const TypeId type = type_find("int/basic");
-  step_is(program, "start-many/slot=%d", slot);
-  for (int k = 0; k < number; ++k) {
-    exchanges[k] = (Exchange){.send = type, .recv = type, .block_bytes = 8, .seed = program->random.seed, .runs = RUNS};
-    exchanges[k].version = k;
-    exchanges[k].form = exchange_started_form(draw_below(&program->random, 4) == 0, false);
-    slots[k] = slot;
-  }
-  run_exchanges(program, exchanges, slots, number);
 }

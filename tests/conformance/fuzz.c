@@ -73,7 +73,7 @@ static void step(Program *program) {
   for (size_t one = 0; one < sizeof steps / sizeof steps[0]; ++one) total += steps[one].weights[kind];
   for (int drawn = draw_below(&program->random, total); drawn >= steps[k].weights[kind]; ++k)
     drawn -= steps[k].weights[kind];
-  suite_come_late(program->suite);
+  suite_come_late(program->suite, SELDOM);
   free_some_request(program);
   steps[k].step(program);
 }

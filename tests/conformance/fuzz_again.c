@@ -85,7 +85,19 @@ static Exchange draw_base(Program *program, int slot) {
     base.types_by_rank = base.types_by_peer = false;
   }
   if (draw_below(&program->random, 2) == 0) change_form(&base, &program->random, inter);
+  const TypeId plain = type_find("int/basic");
+  if (draw_below(&program->random, 3) == 0) /* what is served the shortest way */
+    base = (Exchange){.send = plain, .recv = plain, .block_bytes = 8, .seed = base.seed};
   return base;
+}
+
+/* It stays under way while equal calls follow, and some ranks start it after others have gone on to these. */
+static void start_late(Program *program, int slot, const Exchange *exchange, bool inter) {
+  Exchange started = *exchange;
+  started.form = exchange_started_form(draw_below(&program->random, 4) == 0, inter);
+  started.version = CALLS;
+  suite_come_late(program->suite, OFTEN);
+  start_on(program, slot, &started);
 }
 
 void exchange_again(Program *program) {
@@ -100,7 +112,7 @@ void exchange_again(Program *program) {
     if (which < CHANGES) changes[which].change(&exchange, &program->random, inter);
     exchange.version = k;
     if (which < CHANGES) step_is(program, "/%s", changes[which].name);
-    if (exchange.form != NONBLOCKING || draw_below(&program->random, 2) || !start_on(program, slot, &exchange))
-      run_exchanges(program, &exchange, &slot, 1);
+    if (draw_below(&program->random, 4) == 0) start_late(program, slot, &exchange, inter);
+    run_exchanges(program, &exchange, &slot, 1);
   }
 }

@@ -154,10 +154,15 @@ static void wait_for_messages(Program *program, int slot) {
   if (program->slots[slot].comm != MPI_COMM_NULL) MPI_Barrier(program->slots[slot].comm);
 }
 
-static void settle(const Program *program, MPI_Comm comm) {
+/* The first call on a third of the communicators is a small MPI_Alltoall, which may be served in a way of its own. */
+static void settle(Program *program, int slot) {
+  const MPI_Comm comm = program->slots[slot].comm;
   if (comm == MPI_COMM_NULL) return;
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  start_some(program, comm);
+  if (program->episode->kind == PLAIN || drawn_by_rank(program, -2, 3) > 0) return start_some(program, comm);
+  const TypeId type = type_find("int/basic");
+  const Exchange small = {.send = type, .recv = type, .block_bytes = 8, .seed = program->random.seed};
+  run_exchanges(program, &small, &slot, 1);
 }
 
 void complete_idups(Program *program) {
@@ -167,7 +172,7 @@ void complete_idups(Program *program) {
     slot->pending = false;
     if (slot->making == MPI_REQUEST_NULL) continue;
     MPI_Wait(&slot->making, MPI_STATUS_IGNORE);
-    settle(program, slot->comm);
+    settle(program, k);
   }
 }
 
@@ -189,7 +194,8 @@ void make_communicator(Program *program) {
   made->pending = how == IDUP && episode->idups;
   if (parent == MPI_COMM_NULL && how != INTER && how != MERGE) return;
   if (made->pending) MPI_Comm_idup(parent, &made->comm, &made->making);
-  else settle(program, made->comm = makes[how].make(program, parent));
+  else made->comm = makes[how].make(program, parent);
+  if (!made->pending) settle(program, slot);
 }
 
 void make_anew(Program *program) {

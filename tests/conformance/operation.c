@@ -119,7 +119,7 @@ void operation_start(Operation *operation, Suite *suite) {
   const Exchange *exchange = &operation->exchange;
   const Arguments *from = &operation->from, *to = &operation->to;
   int code = MPI_ERR_ARG;
-  suite_come_late(suite);
+  suite_come_late(suite, SELDOM);
   switch (exchange->form) {
     case NONBLOCKING:
       code = call_nonblocking(exchange->collective, from, to, operation->comm, &operation->request);

@@ -102,14 +102,14 @@ void suite_skip(Suite *suite, const char *reason) {
   suite->case_skipped = true;
 }
 
-void suite_come_late(Suite *suite) {
+void suite_come_late(Suite *suite, int one_in) {
   static const long delays_ns[] = {0, 1000, 100000, 2000000};
-  enum { DELAYS = sizeof delays_ns / sizeof delays_ns[0], ONE_IN = 40 };
+  enum { DELAYS = sizeof delays_ns / sizeof delays_ns[0] };
   if (suite->late == 0) return;
   suite->late = oracle_mix(suite->late) | 1;
   const uint64_t drawn = suite->late >> 1;
-  const struct timespec delay = {0, delays_ns[drawn / ONE_IN % DELAYS]};
-  if (drawn % ONE_IN == 0) nanosleep(&delay, NULL);
+  const struct timespec delay = {0, delays_ns[drawn / (uint64_t)one_in % DELAYS]};
+  if (drawn % (uint64_t)one_in == 0) nanosleep(&delay, NULL);
 }
 
 /* Every rank tells rank 0 its message, empty if it has none. Point to point, because some MPIs' reductions take tens of

@@ -45,8 +45,10 @@ void suite_fail(Suite* suite, const char* format, ...);
 /** Mark the case as not applicable. Every rank must decide alike. */
 void suite_skip(Suite* suite, const char* reason);
 
-/** Wait for up to some milliseconds, mostly not at all, if the suite has delays: each rank draws its own. */
-void suite_come_late(Suite* suite);
+enum { SELDOM = 40, OFTEN = 2 };
+
+/** Wait for up to some milliseconds, one time in so many, if the suite has delays: each rank draws its own. */
+void suite_come_late(Suite* suite, int one_in);
 
 /** Tell rank 0 the outcome of the case, which counts and prints it. Collective over all ranks. */
 void suite_end(Suite* suite);

@@ -37,7 +37,7 @@ def test_ranks_of_a_node_need_no_communicator_on_many_ranks(launch, compiled, wh
     """On more than 512 ranks they made one in the first exchange, and hung with Open MPI."""
     env = {"SWAPMEET_NODES": "2", "SWAPMEET_GATHERED_RANKS": "1"}
     argv = [compiled(wheel, "made_meanwhile", "-pthread"), *how.split()]
-    done = launch(3, argv, mpi=wheel, env=env, algorithm="pairwise", timeout=60)
+    done = launch(3, argv, mpi=wheel, env=env, algorithm="direct(intra=shm)", timeout=60)
     assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
 
 

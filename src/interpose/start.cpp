@@ -199,7 +199,7 @@ bool left_to_host(const Call& call, Communicator& communicator) {
   const bool agreed =
       of_neighbours(Call::collective) ? communicator.decided(Call::collective, 0) != nullptr : communicator.met();
   if (agreed) return !communicator.options().algorithm;
-  if (communicator.ranks() <= most_told_to_all) communicator.want(Call::collective, 0);
+  if (communicator.gathers()) communicator.want(Call::collective, 0);
   return true;
 }
 
@@ -236,7 +236,7 @@ template <class Call>
 bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest&) {
   if (served_by() != By::progress) return false;
   Communicator* const communicator = communicator_of(comm);
-  if (!communicator || communicator->ranks() > most_told_to_all) return false;
+  if (!communicator || !communicator->gathers()) return false;
   const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
   if (!blocks) return false;
   communicator->be_ready();

@@ -1,8 +1,7 @@
 #include "node/node_group.hpp"
 
+#include <algorithm>
 #include <cstring>
-
-#include "mpi/faults.hpp"
 
 namespace swapmeet {
 
@@ -16,25 +15,21 @@ NodeGroup::NodeGroup(MPI_Comm comm, const std::vector<std::int32_t>& nodes) : co
 }
 
 int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) const {
-  const auto ranks = static_cast<int>(members_.size());
-  if (ranks <= most_told_to_all || count() == ranks) {
-    std::vector<char> said(members_.size() * bytes);
-    const int error = swapmeet::gather_bytes(mine, bytes, said.data(), ranks, comm_);
-    auto* to = static_cast<char*>(all);
+  constexpr std::size_t most_at_a_time = 1 << 20;  // of all ranks; one byte of each, at least
+  const std::size_t most = std::clamp<std::size_t>(most_at_a_time / members_.size(), 1, bytes);
+  std::vector<char> said(members_.size() * most);
+  for (std::size_t first = 0; first < bytes; first += most) {
+    const std::size_t part = std::min(most, bytes - first);
+    const int ranks = static_cast<int>(members_.size());
+    const int error = swapmeet::gather_bytes(static_cast<const char*>(mine) + first, part, said.data(), ranks, comm_);
+    if (error) return error;
+    auto* to = static_cast<char*>(all) + first;
     for (const int rank : ranks_) {
-      std::memcpy(to, said.data() + static_cast<std::size_t>(rank) * bytes, bytes);
+      std::memcpy(to, said.data() + static_cast<std::size_t>(rank) * part, part);
       to += bytes;
     }
-    return error;
   }
-  MPI_Comm node = MPI_COMM_NULL;
-  int error = MPI_SUCCESS;
-  for (int attempt = 0; attempt < 2 && node == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
-    if (is_fault(error = PMPI_Comm_split(comm_, ranks_.front(), rank_, &node))) node = MPI_COMM_NULL;
-  if (node == MPI_COMM_NULL) return error;
-  error = swapmeet::gather_bytes(mine, bytes, all, count(), node);
-  PMPI_Comm_free(&node);
-  return error;
+  return MPI_SUCCESS;
 }
 
 std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& segment) const {

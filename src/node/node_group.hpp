@@ -9,10 +9,6 @@
 
 namespace swapmeet {
 
-/// On so many ranks and fewer, what the ranks of a node tell one another is told to all: one collective, and no
-/// communicator for each node.
-inline constexpr int most_told_to_all = 512;
-
 class NodeGroup {
  public:
   /// `nodes`: the node of each rank of `comm`. Local.
@@ -24,7 +20,8 @@ class NodeGroup {
   /// The number within the node of each rank of the communicator; -1: it is on another.
   const std::vector<std::int32_t>& members() const { return members_; }
 
-  /// What each rank of the node says, in `all`. Collective over the communicator. Returns as MPI does.
+  /// What each rank of the node says, in `all`. Collective over the communicator, for all ranks gather it: a communicator of
+  /// the node's ranks could not be made while the application makes one of its own. Returns as MPI does.
   template <class Item>
   int gather(const Item& mine, std::vector<Item>& all) const {
     all.resize(ranks_.size());

@@ -108,11 +108,14 @@ std::uint64_t kernel_number() {
   return text.empty() ? host_number() : number_of(text);
 }
 
-Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& blocks) {
+Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
+                   std::vector<char>& blocks) {
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
   Census census;
-  if (ranks > most_told_to_all) {
+  const bool with_blocks = !simulated && ranks <= std::min(gathered.ranks, gathered.with_blocks);
+  if (!with_blocks) blocks.clear();
+  if (ranks > gathered.ranks) {
     std::uint64_t of_first[] = {mine.number, mine.recalled, mine.many, mine.sessions};
     census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, of_first);
     census.number = of_first[0];
@@ -122,8 +125,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
     return census;
   }
   std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));
-  const int error =
-      !simulated && ranks <= most_carrying_ranks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
+  const int error = with_blocks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
   if (error) return census.fault = is_fault(error), census;
   find_strangers(all, census);
   census.number = all.front().number;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "node/neighbours.hpp"
+#include "options/options.hpp"
 
 namespace swapmeet {
 
@@ -66,17 +67,15 @@ struct Census {
   bool sessions = true;                                                             ///< all ranks
   std::int64_t ranks_here = 1;  ///< of the job, on the kernel of this rank, as far as is known
   double ranks_per_core = 1;    ///< the most of any kernel
-  /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
+  /// Of each rank, where they are gathered; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
   std::vector<JoinOffer> offers{};
 };
 
-/// On so many ranks records carry blocks.
-inline constexpr int most_carrying_ranks = 64;
-
 /// Collective over `comm`. `blocks`: one for each rank, of equal size, which the records have room for, or nothing; then one of
-/// each rank, or nothing: they were not exchanged.
-Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& blocks);
+/// each rank, or nothing: they were not exchanged. `gathered`: the same on all ranks.
+Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
+                   std::vector<char>& blocks);
 
 /// A number of the host that this process is on: different on others, the same for all that can share memory. And of its
 /// kernel: the same for all that may want the same cores.

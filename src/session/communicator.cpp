@@ -72,7 +72,7 @@ void Communicator::trace_nothing() {
 // where several threads may call MPI, nothing is served before the ranks have met in a call that waits for all.
 StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
-  if (!refusal_.empty() || starts_on_host_ || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
+  if (!refusal_.empty() || starts_on_host_ || !gathers() || !has_progress()) return nullptr;
   const bool locked = met_ ? locked_ : progress_is_locked();
   const bool prepared = locked ? neighbours_ && nodes() == 1 : ours_ != MPI_COMM_NULL;
   if (!prepared && !awaits_no_more_starts()) return nullptr;

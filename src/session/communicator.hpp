@@ -114,6 +114,7 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
 
   Rank ranks() const { return shape_.ranks; }
+  bool gathers() const { return shape_.ranks <= options_.gathered.ranks; }  ///< what each rank tells when they meet
 
   /// That no other communicator has, in which all its ranks agree.
   std::uint64_t number() const { return number_; }
@@ -370,7 +371,7 @@ class Communicator {
   void remember();
   void remember_calls(Collective collective);
 
-  /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
+  /// Finds out which ranks share a node. Collective where the records of the ranks are not gathered. "", or why it cannot.
   std::string find_nodes();
   bool awaits_calls(Collective collective) const;
   EarlierCalls in_earlier_runs(Collective collective, std::int64_t block_bytes) const;

@@ -79,7 +79,7 @@ void Communicator::finish_setting_up() {
 /// The blocks of `first`, if they are small and lie as they are sent; else nothing.
 std::vector<char> Communicator::to_carry(const FirstCall& first) {
   constexpr std::int64_t most_bytes = sizeof CensusRecord::block;
-  if (simulated || shape_.ranks > most_carrying_ranks || may_be_on_device()) return {};
+  if (simulated || shape_.ranks > options_.gathered.with_blocks || may_be_on_device()) return {};
   const bool in_place = first.send == MPI_IN_PLACE;
   const Datatype& in = datatypes_[first.receive_type];
   const Datatype& out = in_place ? in : datatypes_[first.send_type];
@@ -116,7 +116,7 @@ void Communicator::meet(const FirstCall* first) {
   if (first) carried_ = to_carry(*first);
   Census census = [&] {
     const SlowWait watched = await_all_ranks(user_);
-    return take_census(mine, agreeing(), carried_);
+    return take_census(mine, options_.gathered, agreeing(), carried_);
   }();
   number_ = census.number;
   refuse_strangers(census);

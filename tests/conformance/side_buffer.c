@@ -13,7 +13,9 @@ typedef struct {
   MPI_Aint first;
 } Stream;
 
-static uint64_t run_seed(const Side *side, int run) { return oracle_mix(side->exchange->seed * 2 + (uint64_t)run); }
+static uint64_t run_seed(const Side *side, int run) {
+  return oracle_mix(side->exchange->seed * 2 + (uint64_t)run + ((uint64_t)side->exchange->version << 32));
+}
 
 /* What source sends to destination. Blocks that overlap are windows on one stream of their source. */
 static Stream block_stream(const Side *side, int run, int source, int destination) {

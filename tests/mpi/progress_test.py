@@ -18,7 +18,7 @@ SPECS = [
     "native",
 ]
 LEVELS = ["single", "multiple", "thread"]  #: of threads; the last: of ours as well
-MODES = ["elsewhere", "opposite", "released", "many", "threads", "between", "crossed", "apart"]
+MODES = ["elsewhere", "opposite", "released", "many", "threads", "between", "overtaken", "crossed", "apart"]
 
 
 @pytest.fixture

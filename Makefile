@@ -27,7 +27,7 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel wheels debs check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
+.PHONY: help build demo apps docs intel wheels debs check test nightly mutants coverage counted fuzz sanitize lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -86,16 +86,42 @@ nightly: PROGRAMS := --all
 nightly: build programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, by all MPIs and with link-time optimisation, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(THREE_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
-	for target in sanitize wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
+	for target in sanitize mutants wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks three run at a time, for most of each is waiting for a launcher; of the others one on each core.
 LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport
 ON_EACH_CORE := --numprocesses=auto
 THREE_AT_A_TIME := --numprocesses=3
-# Of those, `make check` runs commands, and the conformance suite once.
+# Of those, `make check` runs commands, the conformance suite three times, and small programs.
 QUICK := $(filter-out $(filter-out tests/cli,$(LAUNCHING)),$(sort $(patsubst %/,%,$(dir $(wildcard tests/*/*_test.py)))))
-ONE_RUN := 'tests/mpi/conformance_test.py::test_conforms[openmpi-3-shared-memory]'
+ONE_RUN := $(patsubst %,'tests/mpi/%', \
+	conformance_test.py::test_conforms[openmpi-3-shared-memory] \
+	conformance_test.py::test_conforms[openmpi-3-pairwise] \
+	conformance_test.py::test_conforms[mpich-2-random-segmented] \
+	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-tuna(r=3)-2] \
+	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-two-phase-bruck-7] \
+	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-padded-bruck-7] \
+	check_test.py::test_a_mistake_is_told_once_and_is_an_error_of_all[openmpi-aliased-auto] \
+	errors_test.py::test_all_that_lack_data_for_a_count_of_one_rank_get_an_error[openmpi-tra(r=2)-2] \
+	front_test.py::test_one_user_may_switch_it_off[mpich-c] \
+	held_types_test.py::test_a_type_that_is_not_committed_is_refused_at_once[openmpi-] \
+	in_place_test.py::test_every_byte[openmpi-shared-memory-3] \
+	neighbour_calls_test.py::test_a_window_has_as_many_receives_as_sends[openmpi-10-False] \
+	neighbour_calls_test.py::test_blocks_arrive_where_the_standard_says[openmpi-3-direct(window=all)] \
+	plans_test.py::test_mistakes[openmpi-2] \
+	progress_test.py::test_arguments_of_an_earlier_one[openmpi-auto] \
+	progress_test.py::test_legal_programs_end[mpich-overtaken-auto-2] \
+	record_test.py::test_sizes_and_counts_are_those_of_the_application[openmpi-native] \
+	statistics_test.py::test_blocks_for_nobody_are_not_counted[openmpi-auto] \
+	typemaps_test.py::test_random_types[openmpi-1] \
+	varying_test.py::test_less_is_expected_than_is_sent[openmpi-two-phase-bruck-3])
+
+# Each mistake of a list (tests/mutants) is made alone, in a copy of the tree in which all are compiled, until a test fails.
+# MISTAKES='words of names' tries some of them.
+MISTAKES :=
+mutants: build $(VENV)/.extra-test  ## See for mistakes put into the code, one at a time, which test notices them
+	@$(BIN)/python tests/mutants/run.py --check="-m 'not slow' $(QUICK) $(ONE_RUN)" $(MISTAKES)
 
 # A copy of the tree is compiled with counters, for programs and libraries have the same names and places there as here.
 COVERED := build/coverage

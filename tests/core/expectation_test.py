@@ -105,6 +105,20 @@ def test_what_this_run_measures_counts_more_than_what_was_stored() -> None:
     assert chosen(64, "8", 8, [*stored, *now]) != spec
 
 
+@pytest.mark.parametrize(("ratio", "counts"), [(3, False), (1 / 3, False), (1.8, True), (1 / 1.8, True)])
+def test_a_stored_time_counts_unless_this_run_took_half_as_long_or_twice(ratio: float, counts: bool) -> None:
+    kind = _core.CallKind(ALLTOALL, 64, 8, "8")
+    spec = chosen(64, "8", 8, [])
+    now = [_core.Evidence(kind, spec, 3, 1e-4, 1e-5)]
+    stored = [_core.Evidence(kind, spec, 1000, 1e-4 * ratio, 1e-6, _core.Measurer.trial, EARLIER)]
+
+    def seconds(evidence: list[_core.Evidence]) -> float:
+        found = _core.candidates(ALLTOALL, 64, 8, nodes="8", knowledge=_core.Knowledge(evidence=evidence), also=spec)
+        return next(one.seconds for one in found if one.spec == spec)
+
+    assert (seconds([*stored, *now]) != seconds(now)) == counts
+
+
 def test_what_took_longer_than_the_host_mpi_is_not_taken_whatever_the_model_has_it() -> None:
     kind = _core.CallKind(ALLTOALL, 64, 8, "8")
     spec = chosen(64, "8", 8, [])

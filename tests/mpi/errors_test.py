@@ -89,3 +89,16 @@ def test_exceptions_pass_through_as_without_us(launch, compiled, wheel: str, nam
 def test_a_mistake_of_one_rank_keeps_none_waiting(launch, compiled, wheel: str, form: str) -> None:
     done = launch(3, [compiled(wheel, "one_mistake"), form], mpi=wheel, timeout=60)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("algorithm", ["tra(r=2)", "tra(r=2,window=all)", "pairwise"])
+def test_all_that_lack_data_for_a_count_of_one_rank_get_an_error(
+    launch, compiled, wheel: str, algorithm: str, count: int
+) -> None:
+    """Those as well whose blocks another rank passes on, which has received more than it had expected."""
+    done = launch(4, [compiled(wheel, "one_count"), str(count)], mpi=wheel, algorithm=algorithm, timeout=60)
+    lines = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
+    assert done.returncode == 0 and len(lines) == 4, done.stdout + done.stderr
+    assert not any(line.endswith("wrong") for line in lines), lines
+    assert sum(line.endswith("an error") for line in lines) >= 3, lines

@@ -18,7 +18,7 @@ SPECS = [
     "native",
 ]
 LEVELS = ["single", "multiple", "thread"]  #: of threads; the last: of ours as well
-MODES = ["elsewhere", "opposite", "between", "crossed", "apart"]  #: of one thread
+MODES = ["elsewhere", "opposite", "between", "overtaken", "crossed", "apart"]  #: of one thread
 
 
 @pytest.fixture

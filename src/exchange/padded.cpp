@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "exchange/plan.hpp"
+#include "model/threshold.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/native.hpp"
 #include "mpi/outcome.hpp"
@@ -13,7 +14,7 @@ namespace swapmeet {
 
 bool Padded::reserve(std::int64_t room, MPI_Comm comm) {
   room_ = room;
-  stride_ = room + (plan_ ? 0 : 1);
+  stride_ = room + (plan_ ? 0 : padded_flag_bytes);
   if (room <= held_) return true;
   const bool mine = out_.reserve(ranks_ * stride_) && in_.reserve(ranks_ * stride_);
   held_ = most_of_any_rank(!mine, comm) == 0 ? room : 0;  // what there was before is lost

@@ -206,6 +206,7 @@ bool left_to_host(const Call& call, Communicator& communicator) {
 /// What is seen before anything is kept for the communicator: other ranks may make no such call.
 template <class Call>
 bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
+  if (!is_communicator(comm)) return true;
   if constexpr (of_neighbours(Call::collective)) return false;
   return call.mistaken(of_unequal_blocks(Call::collective) ? degrees_of(comm, false) : Degrees{});
 }
@@ -242,19 +243,26 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Res
   communicator->be_ready();
   if (communicator->starts_on_host()) return false;
   if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
-  std::optional<Request> what;
-  if (!call.mistaken(*blocks) && !refused_type(call, *communicator, *blocks))
-    what.emplace(request_of(call, *communicator, *blocks));
   end_freed_plans();
+  std::optional<Request> what;  // nothing: this rank cannot, which the others must know
+  std::optional<PersistentRequest> made;
+  guarded(
+      [&]() -> int {
+        if (call.mistaken(*blocks) || refused_type(call, *communicator, *blocks)) return MPI_ERR_ARG;
+        if (made.emplace(comm)) what.emplace(request_of(call, *communicator, *blocks));
+        return MPI_SUCCESS;
+      },
+      [](int failed, const char*) { return failed; });
   std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));
   if (!planned) return false;
-  error = make_persistent(std::move(planned), comm, request);
-  return true;
+  *request = made->start_of(std::move(planned));
+  return error = MPI_SUCCESS, true;
 }
 
 /// The host MPI has planned it.
 template <class Call>
 int keep_types_of(const Call& call, MPI_Comm comm, MPI_Request* request) {
+  if (host_is_mpich) return MPI_SUCCESS;  // it keeps them itself
   const int error = guarded([&] {
     std::vector<MPI_Datatype> types;
     call.for_each_type(degrees_of(comm, of_neighbours(Call::collective)),

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "mpi/faults.hpp"
 #include "mpi/native.hpp"
@@ -23,7 +24,7 @@ int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
   std::memset(result, nothing, bytes);
   int error = MPI_SUCCESS;
   for (int i = 0; i < most_attempts; ++i) {
-    error = call();
+    error = quiet.error_of(call());
     if (error == MPI_SUCCESS || is_fault(error)) return error;
     if (std::any_of(result, result + bytes, [](char byte) { return byte != nothing; })) return MPI_SUCCESS;
   }
@@ -35,10 +36,14 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
   return PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS ? handler : MPI_ERRHANDLER_NULL;
 }
 
-void leave_error(MPI_Comm*, int*, ...) {}
+/// The last error that the quiet handler was called with on this thread.
+thread_local int raised = MPI_SUCCESS;
 
-/// Leaves errors to what the call returns. Not MPI_ERRORS_RETURN, which another thread of the application may set meanwhile.
-MPI_Errhandler quiet_handler() {
+void leave_error(MPI_Comm*, int* error, ...) { raised = *error; }
+
+}  // namespace
+
+MPI_Errhandler ErrorsReturn::quiet_handler() {
   static const MPI_Errhandler only = [] {
     MPI_Errhandler made = MPI_ERRORS_RETURN;
     PMPI_Comm_create_errhandler(leave_error, &made);
@@ -47,18 +52,23 @@ MPI_Errhandler quiet_handler() {
   return only;
 }
 
-}  // namespace
-
-ErrorsReturn::ErrorsReturn(MPI_Comm comm) : comm_(comm) {
+ErrorsReturn::ErrorsReturn(MPI_Comm comm, MPI_Errhandler quiet) : comm_(comm), quiet_(quiet) {
   if (Coroutine::here()) return;
+  raised = MPI_SUCCESS;
   handler_ = handler_of(comm);
-  if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(comm, quiet_handler());
+  if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(comm, quiet);
+}
+
+int ErrorsReturn::error_of(int error) const {
+  if (handler_ == MPI_ERRHANDLER_NULL) return error;
+  const int before = std::exchange(raised, MPI_SUCCESS);
+  return error ? error : before;
 }
 
 ErrorsReturn::~ErrorsReturn() {
   if (handler_ == MPI_ERRHANDLER_NULL) return;
   MPI_Errhandler present = handler_of(comm_);
-  if (present == quiet_handler()) PMPI_Comm_set_errhandler(comm_, handler_);
+  if (present == quiet_) PMPI_Comm_set_errhandler(comm_, handler_);
   if (present != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&present);
   PMPI_Errhandler_free(&handler_);
 }
@@ -131,9 +141,9 @@ int broadcast(void* data, int bytes, int root, MPI_Comm comm) {
   // Not by MPI_Bcast: the first one of a communicator can take many milliseconds (Open MPI 5.0.11).
   return again([&] {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, root, comm, &request);
+    const int error = quiet.error_of(PMPI_Ibcast(data, bytes, MPI_BYTE, root, comm, &request));
     if (error) return error;
-    return Coroutine::here() ? finish_suspended(request) : PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    return Coroutine::here() ? finish_suspended(request) : quiet.error_of(PMPI_Wait(&request, MPI_STATUS_IGNORE));
   });
 }
 
@@ -182,7 +192,7 @@ MPI_Comm same_ranks(MPI_Comm user) {
   };
   const int attempts = in_group < ranks ? 0 : 2;  // once more: the other ranks wait in it
   for (int attempt = 0; attempt < attempts && comm == MPI_COMM_NULL; ++attempt)
-    if (is_fault(make())) comm = MPI_COMM_NULL;  // what is there is half made
+    if (is_fault(quiet.error_of(make()))) comm = MPI_COMM_NULL;  // what is there is half made
   PMPI_Group_free(&group);
   if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   return comm;

@@ -29,13 +29,23 @@ int together(Waiting waiting, Starting starting, Arguments... arguments) {
 /// the call's error. Not in a coroutine, which agrees on a communicator of ours. Local.
 class ErrorsReturn {
  public:
-  explicit ErrorsReturn(MPI_Comm comm);
+  explicit ErrorsReturn(MPI_Comm comm) : ErrorsReturn(comm, quiet_handler()) {}
+  /// `quiet`: the error handler that `comm` has meanwhile. If the program sets another one, that stays.
+  ErrorsReturn(MPI_Comm comm, MPI_Errhandler quiet);
   ~ErrorsReturn();
   ErrorsReturn(const ErrorsReturn&) = delete;
   ErrorsReturn& operator=(const ErrorsReturn&) = delete;
 
+  /// Leaves errors to what the call returns. Not MPI_ERRORS_RETURN, which another thread of the program may set meanwhile.
+  static MPI_Errhandler quiet_handler();
+
+  /// The error of a call on `comm` by this thread that returned `error`. MPICH 5.0.2 returns MPI_SUCCESS from each call that
+  /// has called an error handler.
+  int error_of(int error) const;
+
  private:
   MPI_Comm comm_;
+  MPI_Errhandler quiet_;
   MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
 };
 

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 
 #include "mpi/agreement.hpp"
 #include "mpi/outcome.hpp"
@@ -17,19 +19,23 @@ std::atomic<ProgressThread*> progress_thread{nullptr};
 std::atomic<bool (*)()> looker{nullptr};
 std::atomic<bool> ended{false};  ///< MPI_Finalize has been called
 
-/// What return_next_error() has replaced; or nothing.
-MPI_Errhandler replaced{};
-std::atomic<bool> replaced_one{false};
+/// As of return_next_error(). `errors_return` says whether `returning` has a value; both are changed under the mutex.
+std::mutex returning_mutex;
+std::optional<ErrorsReturn> returning;
+std::atomic<bool> errors_return{false};
 
-void put_back() {
-  if (!replaced_one.exchange(false)) return;
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, replaced);
-  PMPI_Errhandler_free(&replaced);
+/// MPICH 5.0.2 returns no error from MPI_Wait once it has called a handler. Waits for no other thread, which may have the mutex and wait for a lock of the host MPI that this one has.
+void set_errors_return(bool wanted) {
+  const std::unique_lock lock(returning_mutex, std::try_to_lock);
+  if (!lock || errors_return == wanted) return;
+  if (wanted) returning.emplace(MPI_COMM_WORLD, host_is_mpich ? MPI_ERRORS_RETURN : ErrorsReturn::quiet_handler());
+  else returning.reset();
+  errors_return = wanted;
 }
 
 Left advance() {
-  if (replaced_one.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
-    put_back();
+  if (errors_return.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
+    set_errors_return(false);
   return advance_all.load(std::memory_order_relaxed)();
 }
 
@@ -203,11 +209,7 @@ void end_looking() { unregister_looker(); }
 
 void end_progress() { ended = true; }
 
-void return_next_error() {
-  if (replaced_one || PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &replaced) != MPI_SUCCESS) return;
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  replaced_one = true;
-}
+void return_next_error() { set_errors_return(true); }
 
 int make_request(Advance advance, const RequestCalls& calls, void* state, MPI_Request* request) {
   advance_all.store(advance, std::memory_order_relaxed);

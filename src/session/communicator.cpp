@@ -81,8 +81,8 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
   if (!prepared) {
     const ErrorsReturn quiet(user_);
     // an attribute's copy callback may fail, on all ranks
-    if (is_being_freed(user_) || again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS)
-      return starts_on_host_ = true, nullptr;
+    const auto duplicate = [&] { return quiet.error_of(PMPI_Comm_idup(user_, &ours_, &arrival_)); };
+    if (is_being_freed(user_) || again(duplicate) != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
   }
   started_ = std::move(queue);
   return started_.get();

@@ -307,11 +307,20 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
   const std::size_t mine = (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + page - 1) / page * page;
   std::vector<std::size_t> parts;
   if (group.gather(mine, parts) != MPI_SUCCESS) return nullptr;
-  const auto before = parts.begin() + group.me();
-  const std::size_t first = std::accumulate(parts.begin(), before, std::size_t{0});
+  const std::size_t memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page;
+  std::size_t all = 0, first = 0;  // to reserve more than there is would take it from the other processes first
+  for (std::size_t i = 0; i < parts.size() && all <= memory_bytes; ++i) {
+    if (i == static_cast<std::size_t>(group.me())) first = all;
+    all += std::min(parts[i], memory_bytes + 1);
+  }
+  if (all > memory_bytes) {
+    warn_once("swapmeet_memory_allocate: the ranks of a node ask for more than its " + std::to_string(memory_bytes) +
+              " bytes of memory; the memory is not shared");
+    return nullptr;
+  }
   Segment segment;
   std::string problem;
-  if (!group.share(std::accumulate(before, parts.end(), first), first, mine, segment, problem)) {
+  if (!group.share(all, first, mine, segment, problem)) {
     warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
     return nullptr;
   }

@@ -139,3 +139,12 @@ def test_forwarding_on_unequal_nodes_is_the_same_for_all() -> None:
         messages, hops = _core.forwarding(spec, p, nodes)
         assert messages == max(plan.messages for plan in plans)
         assert hops == pytest.approx(max(plan.blocks for plan in plans) / (p - 1))
+
+
+@pytest.mark.parametrize(("spec", "most"), [("padded-alltoall", 2**31 - 2), ("padded-bruck", 2**31 - 1)])
+def test_padded_blocks_are_counted_by_an_int(spec: str, most: int) -> None:
+    """Where the host MPI exchanges them there is a byte more behind each."""
+    parsed = _core.parse_spec(spec)
+    assert _core.within(parsed, most, 2**40)
+    assert not _core.within(parsed, most + 1, 2**40)
+    assert not _core.within(parsed, 1001, 1000)

@@ -284,3 +284,13 @@ def test_beyond_the_scratch_limit(launch, compiled, tallies, tmp_path: Path, whe
     assert served[False]["calls"] == 6
     assert served[True]["calls"] == 3
     assert "SWAPMEET_SCRATCH_LIMIT" in served[True]["reason"]
+
+
+def test_rows_do_not_grow_with_communicators(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    """Each measures its first calls, so the reasons of their choices name other times."""
+    communicators = 30
+    env = {"SWAPMEET_NODES": "1", "SWAPMEET_STATS": f"{tmp_path}/statistics.json", "SWAPMEET_MEMORY": "off"}
+    argv = [compiled(wheel, "calls"), "ints=16", *(["dup", "alltoall=400"] * communicators)]
+    done = launch(2, argv, mpi=wheel, env=env, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(tallies(tmp_path / "statistics.json")) < 10

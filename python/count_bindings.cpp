@@ -57,6 +57,10 @@ std::size_t class_of(std::int64_t bytes) {
 const std::int64_t standard_limit_bytes = Options{}.scratch_limit_bytes;
 constexpr std::int64_t most_block_bytes = std::int64_t{1} << 40;  ///< as of workloads
 
+bool within_limits_of(const Spec& spec, std::int64_t largest, std::int64_t bound) {
+  return within({largest, spec.direct_bytes}, spec, bound);
+}
+
 VaryingCounter varying_counter(const Spec& spec, Rank ranks, std::string_view nodes) {
   if (const std::string problem = VaryingCounter::problem(spec, shape_of(ranks, nodes)); !problem.empty())
     throw std::invalid_argument(problem);
@@ -136,6 +140,10 @@ void bind_model(nb::module_& m) {
         "Parameters\n"
         "----------\n"
         "counts_by_class : the most blocks of each class (see size_class) that any rank sends or receives");
+  m.def("within", &within_limits_of, "spec"_a, "largest"_a, "bound"_a,
+        "Whether the ranks may exchange blocks of at most `largest` bytes by such a spec, of which none may have more "
+        "than "
+        "`bound`; else the host MPI serves the call.");
 }
 
 void bind_varying_counts(nb::module_& m) {

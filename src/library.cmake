@@ -7,6 +7,9 @@ if(SWAPMEET_LTO)
   check_ipo_supported(RESULT SWAPMEET_IPO OUTPUT ipo_problem LANGUAGES CXX)
 endif()
 
+# The libraries stay loaded whatever a program closes (-z nodelete): MPI keeps callbacks of ours, which MPI_Finalize calls,
+# and programs keep memory of the heap.
+
 # Messages between the ranks of a node and copies between datatypes, without MPI.
 add_library(swapmeet_transport STATIC node/node.cpp node/crowd.cpp node/regions.cpp node/segment.cpp node/arenas.cpp node/single_copy.cpp
             typemap/copy.cpp typemap/type_map.cpp typemap/type_tree.cpp)
@@ -32,7 +35,7 @@ target_include_directories(swapmeet_heap PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(swapmeet_heap BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/cmake/no-mpi)
 target_compile_options(swapmeet_heap PRIVATE -fno-builtin -fno-exceptions -fno-rtti)
 target_link_libraries(swapmeet_heap PRIVATE swapmeet_warnings Threads::Threads ${CMAKE_DL_LIBS})
-target_link_options(swapmeet_heap PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,now)
+target_link_options(swapmeet_heap PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,now -Wl,-z,nodelete)
 set_target_properties(swapmeet_heap PROPERTIES OUTPUT_NAME swapmeet-heap LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
 set(interpose ${PROJECT_SOURCE_DIR}/src/interpose)
@@ -45,7 +48,8 @@ target_compile_definitions(swapmeet PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}
 target_link_libraries(swapmeet PRIVATE swapmeet_core swapmeet_transport swapmeet_warnings mpi_headers Threads::Threads ${CMAKE_DL_LIBS})
 swapmeet_precompile_headers(swapmeet)
 swapmeet_compile_folders_as_one(swapmeet exchange session api interpose observe buffers team mpi)
-target_link_options(swapmeet PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs -Wl,-z,now)
+target_link_options(swapmeet PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs -Wl,-z,now
+                                     -Wl,-z,nodelete)
 if(SWAPMEET_SIMULATED)
   target_compile_definitions(swapmeet_transport PUBLIC SWAPMEET_SIMULATED)
   target_link_libraries(swapmeet PRIVATE mpi_c)

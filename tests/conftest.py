@@ -11,9 +11,10 @@ import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import limits
 import pytest
 from hypothesis import HealthCheck, settings
-from limits import scaled
+from limits import examples, scaled
 from sanitizing import REPORTS, SANITIZERS, Reports
 
 from swapmeet import SwapmeetError
@@ -23,6 +24,8 @@ from swapmeet.mpi.discovery import NAMES
 from swapmeet.mpi.library import library
 
 Launch = Callable[..., "subprocess.CompletedProcess[str]"]
+#: MPIs for which nothing is compiled by day: tests that a parameter gives one of them run with --all only.
+OTHER_MPIS = {"abi", "intel", "intel-abi", "mpich-abi", "mpich-system", "openmpi-system"}
 REPORT_CHARACTERS = 20_000  #: of what sanitizers or late commands print that a failure shows
 
 
@@ -40,10 +43,14 @@ def pytest_configure(config: pytest.Config) -> None:
     for yielding in mpis.YIELDING.values():  # for ranks of other tests want the cores, too
         os.environ.update({**yielding, **os.environ})
     os.environ["SWAPMEET_MEMORY"] = "off"  # nor does what one test has measured decide in the next
-    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    limits.everything = config.getoption("--all", default=False)
+    settings.register_profile(
+        "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples(100)
+    )
     settings.load_profile("untimed")  # a busy machine fails no test
     config.addinivalue_line("markers", "long: runs with --all only")
     config.addinivalue_line("markers", "slow: not in `make check`, for it takes more than a second or two")
+    config.addinivalue_line("markers", "other_mpi: runs with --all only, for it needs the library for a third MPI")
     config.addinivalue_line("markers", "in_turn: without --all, half of the cases by MPICH, the others by Open MPI")
     config.addinivalue_line("markers", "sanitized: runs with --sanitize only")
     config.addinivalue_line("markers", "unsanitized(reason): not with --sanitize")
@@ -55,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     everything = config.getoption("--all", default=False)  # not there when only a folder below is collected
-    left_out = {item for item in items if not everything and (item.get_closest_marker("long") or not _in_turn(item))}
+    left_out = {item for item in items if not everything and _at_night(item)}
     left_out |= {item for item in items if item.get_closest_marker("sanitized") and REPORTS not in config.stash}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
@@ -100,9 +107,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"not under a sanitizer: {mark.args[0]}")
 
 
+def _parameters(item: pytest.Item) -> Mapping[str, object]:
+    return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+
+
+def _at_night(item: pytest.Item) -> bool:
+    """Whether the item runs with --all only."""
+    if item.get_closest_marker("long") or item.get_closest_marker("other_mpi") or not _in_turn(item):
+        return True
+    return any(isinstance(value, str) and value in OTHER_MPIS for value in _parameters(item).values())
+
+
 def _in_turn(item: pytest.Item) -> bool:
     """Whether it is the turn of the item's MPI."""
-    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    parameters = _parameters(item)
     if not item.get_closest_marker("in_turn") or "wheel" not in parameters:
         return True
     wheel = parameters["wheel"]
@@ -127,7 +145,7 @@ def _no_leftovers() -> None:
 
 @pytest.fixture(params=NAMES, scope="session")
 def mpi(request: pytest.FixtureRequest) -> str:
-    """The name of each MPI; the wheels must be there, the system's may be missing."""
+    """The name of each MPI; the wheels must be there, the system's may be missing, and are for --all only."""
     name: str = request.param
     if name.endswith("-system"):
         try:

@@ -67,7 +67,7 @@ def main() -> int:
     """Run everything; 0 if all answers are the same."""
     target = mpis.default()
     application = Case(APPLICATION)
-    small, large = (Case(f"OSU's Alltoall, blocks of {bytes_text(size)}") for size in (SMALL, LARGE))
+    small, large = (Case(f"Alltoall timed as by OSU, blocks of {bytes_text(size)}") for size in (SMALL, LARGE))
     library(target), program(target, "users")  # before the clock runs
     cores = len(os.sched_getaffinity(0))
     busy = os.getloadavg()[0] > BUSY * cores
@@ -117,7 +117,7 @@ def _taylor_green(target: mpis.Mpi, case: Case, folder: Path, ours: bool) -> Non
 
 
 def _benchmark(target: mpis.Mpi, cases: Sequence[Case], ours: bool) -> None:
-    """One run of OSU's Alltoall, or what times as it does (benchmarks/users), which checks what was delivered."""
+    """One run of our program that times as OSU's osu_alltoall does (benchmarks/users) and checks what was delivered."""
     argv = [str(program(target, "users")), "osu", str(LARGE), str(CALLS), "Alltoall"]
     output = _run(target, argv, None, ours, {})
     if ("# Swapmeet: yes" in output) != ours:

@@ -5,15 +5,16 @@
 #include <utility>
 
 #include "exchange/plan.hpp"
-#include "team/agreement.hpp"
+#include "model/threshold.hpp"
 #include "mpi/native.hpp"
 #include "mpi/outcome.hpp"
+#include "team/agreement.hpp"
 
 namespace swapmeet {
 
 bool Padded::reserve(std::int64_t room, const Peers* peers) {
   room_ = room;
-  stride_ = room + (plan_ ? 0 : 1);
+  stride_ = room + (plan_ ? 0 : padded_flag_bytes);
   if (room <= held_) return true;
   const bool mine = out_.reserve(ranks_ * stride_) && in_.reserve(ranks_ * stride_);
   held_ = most_of_any_rank(!mine, *peers) == 0 ? room : 0;  // what there was before is lost
@@ -70,7 +71,7 @@ int Padded::begin(const Invocation& call) {
   const auto phase = Watch(call.clock).during(CallPhase::native);
   const int count = static_cast<int>(stride_);
   const ErrorsReturn quiet(call.peers->comm);
-  return native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.peers->comm);
+  return quiet.error_of(native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.peers->comm));
 }
 
 }  // namespace swapmeet

@@ -37,7 +37,6 @@ int make_of(const std::vector<MPI_Datatype>& types, MPI_Datatype* made) {
 }  // namespace
 
 int keep_types(MPI_Request request, std::vector<MPI_Datatype> types) {
-  if (host_is_mpich) return MPI_SUCCESS;
   std::ranges::sort(types);
   types.erase(std::ranges::unique(types).begin(), types.end());
   std::erase_if(types, [](MPI_Datatype type) { return type == MPI_DATATYPE_NULL || is_predefined(type); });

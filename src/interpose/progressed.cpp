@@ -4,6 +4,8 @@
 #include <atomic>
 #include <iterator>
 #include <mutex>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "interpose/requests.hpp"
@@ -13,25 +15,12 @@
 
 namespace swapmeet {
 
-namespace {
-
-class Progressed;
-
-/// All of the process. Never destroyed.
-struct All {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Progressed>> alive;
-  int made = 0, tags = 0;  ///< no tags: none was made yet
-};
-All& all() {
-  static All* const only = new All;
-  return *only;
-}
-
 class Progressed final : public Persistent {
  public:
-  Progressed(std::unique_ptr<Planned> planned, MPI_Comm bell, int tag)
-      : planned_(std::move(planned)), bell_(bell), tag_(tag) {
+  Progressed(MPI_Comm bell, int tag) : bell_(bell), tag_(tag) {}
+
+  void plan(std::unique_ptr<Planned> planned) {
+    planned_ = std::move(planned);
     planned_->tell(ring, this);
   }
 
@@ -47,10 +36,11 @@ class Progressed final : public Persistent {
       std::atomic<bool>& closed;
       ~Last() { closed = true; }
     } const last{closed_};  // also where a callback throws; another thread may destroy this then
-    if (!UnderWay::has(*planned_)) planned_->free_types();
+    if (planned_ && !UnderWay::has(*planned_)) planned_->free_types();
   }
-  bool needless() { return closed_ && !UnderWay::has(*planned_); }
+  bool needless() { return closed_ && !(planned_ && UnderWay::has(*planned_)); }
   Planned& planned() { return *planned_; }
+  int tag() const { return tag_; }
 
  private:
   /// One byte is more than there is room for.
@@ -60,11 +50,25 @@ class Progressed final : public Persistent {
     again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, told->tag_, told->bell_);
   }
 
-  std::unique_ptr<Planned> planned_;
+  std::unique_ptr<Planned> planned_;  ///< nullptr: not yet, or it could not be made
   MPI_Comm bell_;
   int tag_;
   std::atomic<bool> closed_{false};
 };
+
+namespace {
+
+/// All of the process. Never destroyed.
+struct All {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Progressed>> alive;
+  std::uint64_t made = 0;
+  int tags = 0;  ///< 0: none was made yet
+};
+All& all() {
+  static All* const only = new All;
+  return *only;
+}
 
 /// Takes out which are `needless`, for the caller to destroy: what types then call of the application may plan others.
 std::vector<std::unique_ptr<Progressed>> taken_out(auto needless) {
@@ -85,6 +89,17 @@ void end_all() {
     any = !ended.empty();
     unwatch_all();
   }
+}
+
+/// That no other request has, or -1: there is none.
+int unused_tag() {
+  const auto has = [](int tag) { return std::ranges::find(all().alive, tag, &Progressed::tag) != all().alive.end(); };
+  const auto tags = static_cast<std::uint64_t>(all().tags);
+  for (std::size_t attempt = 0; attempt <= all().alive.size(); ++attempt) {
+    const auto tag = static_cast<int>(all().made % tags);
+    if (all().made++ < tags || !has(tag)) return tag;
+  }
+  return -1;
 }
 
 void begin_all() {
@@ -110,17 +125,36 @@ void end_freed_plans() {
   taken_out([](Progressed& one) { return one.needless(); });
 }
 
-int make_persistent(std::unique_ptr<Planned> planned, MPI_Comm user, MPI_Request* request) {
+PersistentRequest::PersistentRequest(MPI_Comm user) {
   const std::lock_guard lock(all().mutex);
   if (all().tags == 0) begin_all();
-  const int tag = all().made++ % all().tags;
+  const int tag = unused_tag();
+  if (tag < 0) return;
   const MPI_Comm bell = bell_of(user);
-  auto made = std::make_unique<Progressed>(std::move(planned), bell, tag);
+  auto made = std::make_unique<Progressed>(bell, tag);
   all().alive.reserve(all().alive.size() + 1);
-  if (const int error = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, bell, request)) return error;
-  watch(*request, *made);
+  if (PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, bell, &request_) != MPI_SUCCESS) return;
+  try {
+    watch(request_, *made);
+  } catch (const std::bad_alloc&) {
+    PMPI_Request_free(&request_);
+    throw;
+  }
+  progressed_ = made.get();
   all().alive.push_back(std::move(made));
-  return MPI_SUCCESS;
+}
+
+PersistentRequest::~PersistentRequest() {
+  if (!progressed_) return;
+  unwatch(request_);
+  PMPI_Request_free(&request_);
+  progressed_->close();
+  end_freed_plans();
+}
+
+MPI_Request PersistentRequest::start_of(std::unique_ptr<Planned> planned) {
+  std::exchange(progressed_, nullptr)->plan(std::move(planned));
+  return request_;
 }
 
 }  // namespace swapmeet

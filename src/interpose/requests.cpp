@@ -187,6 +187,11 @@ void watch(MPI_Request request, Persistent& persistent) {
   watch_both<Waitall, int, MPI_Request*, MPI_Status*>();
 }
 
+void unwatch(MPI_Request request) {
+  const std::lock_guard lock(watched_requests().mutex);
+  watched_requests().all.erase(request);
+}
+
 void unwatch_all() {
   const std::lock_guard lock(watched_requests().mutex);
   watched_requests().all.clear();

@@ -27,6 +27,9 @@ class Persistent {
 /// `request` stands for `persistent` from now on, which lives until it is closed.
 void watch(MPI_Request request, Persistent& persistent);
 
+/// `request` stands for nothing any more.
+void unwatch(MPI_Request request);
+
 /// No request stands for anything any more.
 void unwatch_all();
 

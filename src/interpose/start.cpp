@@ -45,10 +45,11 @@ By served_by() {
   return known == By::unknown ? find_out() : known;
 }
 
-/// How many blocks a call has on its sides, on any communicator.
+/// How many blocks a call has on its sides, on any communicator: on an intercommunicator one for each rank of the remote
+/// group.
 Degrees degrees_of(MPI_Comm comm, bool neighbours) {
   int inter = 0, ranks = 0, rank = 0;
-  PMPI_Comm_test_inter(comm, &inter);
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return {};
   (inter ? PMPI_Comm_remote_size : PMPI_Comm_size)(comm, &ranks);
   if (!neighbours) return {ranks, ranks};
   PMPI_Comm_rank(comm, &rank);
@@ -192,17 +193,16 @@ bool left_to_host(const Call& call, Communicator& communicator) {
   if (!faster_by_host(call)) return false;
   if (!of_neighbours(Call::collective)) return !communicator.has_algorithm_everywhere();
   if (communicator.decided(Call::collective, 0)) return !communicator.options().algorithm;
-  if (communicator.ranks() <= most_told_to_all) communicator.want(Call::collective, 0);
+  if (communicator.gathers()) communicator.want(Call::collective, 0);
   return true;
 }
 
 /// What is seen before anything is kept for the communicator: other ranks may make no such call.
 template <class Call>
 bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
+  if (!is_communicator(comm)) return true;
   if constexpr (of_neighbours(Call::collective)) return false;
-  int ranks = 0;
-  if constexpr (of_unequal_blocks(Call::collective)) PMPI_Comm_size(comm, &ranks);
-  return call.mistaken({ranks, ranks});
+  return call.mistaken(of_unequal_blocks(Call::collective) ? degrees_of(comm, false) : Degrees{});
 }
 
 template <class Call>
@@ -220,6 +220,8 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
     if (const std::optional<int> again = queue->start_again(alike, call.send.base, call.receive.base, request))
       return error = *again, true;
   }
+  if (const std::optional<int> done = queue->start_nothing(Call::collective, block_bytes, request))
+    return error = *done, true;
   if ((call.suits_host(block_bytes) || communicator->locked()) && queue->goes_to_host(Call::collective, block_bytes))
     return false;
   error = refused_type(call, *communicator, *blocks);
@@ -231,25 +233,32 @@ template <class Call>
 bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress) return false;
   Communicator* const communicator = communicator_of(comm);
-  if (!communicator || communicator->ranks() > most_told_to_all) return false;
+  if (!communicator || !communicator->gathers()) return false;
   const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
   if (!blocks) return false;
   communicator->be_ready();
-  if (communicator->starts_on_host()) return false;
+  if (communicator->plans_on_host()) return false;
   if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
-  std::optional<Request> what;
-  if (!call.mistaken(*blocks) && !refused_type(call, *communicator, *blocks))
-    what.emplace(request_of(call, *communicator, *blocks));
   end_freed_plans();
+  std::optional<Request> what;  // nothing: this rank cannot, which the others must know
+  std::optional<PersistentRequest> made;
+  guarded(
+      [&]() -> int {
+        if (call.mistaken(*blocks) || refused_type(call, *communicator, *blocks)) return MPI_ERR_ARG;
+        if (made.emplace(comm)) what.emplace(request_of(call, *communicator, *blocks));
+        return MPI_SUCCESS;
+      },
+      [](int failed, const char*) { return failed; });
   std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));
   if (!planned) return false;
-  error = make_persistent(std::move(planned), comm, request);
-  return true;
+  *request = made->start_of(std::move(planned));
+  return error = MPI_SUCCESS, true;
 }
 
 /// The host MPI has planned it.
 template <class Call>
 int keep_types_of(const Call& call, MPI_Comm comm, MPI_Request* request) {
+  if (host_is_mpich) return MPI_SUCCESS;  // it keeps them itself
   const int error = guarded([&] {
     std::vector<MPI_Datatype> types;
     call.for_each_type(degrees_of(comm, of_neighbours(Call::collective)),

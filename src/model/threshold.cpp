@@ -68,7 +68,8 @@ Agreed agreed_by(const SizeClasses& most, const Forwarding& forwarding, std::int
 }
 
 bool within(const Agreed& agreed, const Spec& spec, std::int64_t bound) {
-  return agreed.largest <= bound && (spec.sizes != Sizes::padded || agreed.largest <= INT32_MAX);
+  const std::int64_t most_padded = INT32_MAX - (spec.family == Family::native ? padded_flag_bytes : 0);
+  return agreed.largest <= bound && (spec.sizes != Sizes::padded || agreed.largest <= most_padded);
 }
 
 }  // namespace swapmeet

@@ -55,6 +55,9 @@ Agreed agreed_without(const Spec& spec, std::int64_t bound);
 /// The same where it is automatic, by the classes of all ranks.
 Agreed agreed_by(const SizeClasses& most, const Forwarding& forwarding, std::int64_t bound);
 
+/// Behind each padded block that the host MPI exchanges: whether its source has failed.
+inline constexpr std::int64_t padded_flag_bytes = 1;
+
 /// Whether no block that is not sent directly has more than `bound` bytes, or more than a padded exchange can count.
 bool within(const Agreed& agreed, const Spec& spec, std::int64_t bound);
 

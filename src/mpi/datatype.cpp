@@ -56,6 +56,16 @@ Record* record_of(MPI_Datatype type) {
   return static_cast<Record*>(record);
 }
 
+/// Whether MPI knows the type, as far as it tells without an error: a call for a freed type may call the program's error
+/// handler, and of Open MPI end the process.
+bool is_type([[maybe_unused]] MPI_Datatype handle) {
+#if defined(OMPI_MAJOR_VERSION)
+  return PMPI_Type_f2c(PMPI_Type_c2f(handle)) == handle;
+#else
+  return true;
+#endif
+}
+
 /// Asks MPI for what takes no long time.
 Datatype asked(MPI_Datatype handle) {
   Datatype type{.handle = handle};
@@ -93,6 +103,7 @@ const Datatype& byte_type() {
 
 const Datatype& Datatypes::ask(MPI_Datatype handle) {
   if (&known_[next_ % known_.size()] == last_) ++next_;
+  if (!is_type(handle)) throw MpiError(MPI_ERR_TYPE);
   const Record* record = simulated ? nullptr : record_of(handle);
   if (!record) {
     const Datatype type = asked(handle);

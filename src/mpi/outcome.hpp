@@ -8,9 +8,6 @@
 
 namespace swapmeet {
 
-/// Whether MPI refused the arguments of a call, so that nothing was sent.
-bool refused(int error);
-
 /// Whether a message was longer than the room for it. It is over nonetheless.
 bool truncated(int error);
 

@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 
+#include "mpi/errors_return.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/progress_thread.hpp"
 #include "mpi/simulation.hpp"
@@ -13,23 +16,28 @@ namespace {
 
 std::atomic<Advance> advance_all{nullptr};
 std::atomic<ProgressThread*> progress_thread{nullptr};
+std::atomic<bool (*)()> looker{nullptr};
 std::atomic<bool> ended{false};    ///< MPI_Finalize has been called
 std::atomic<MPI_Comm> looks_on{};  ///< as of look_for_messages_on(); of no value before
 std::atomic<bool> has_job{false};
 
-/// What return_next_error() has replaced; or nothing.
-MPI_Errhandler replaced{};
-std::atomic<bool> replaced_one{false};
+/// As of return_next_error(). `errors_return` says whether `returning` has a value; both are changed under the mutex.
+std::mutex returning_mutex;
+std::optional<ErrorsReturn> returning;
+std::atomic<bool> errors_return{false};
 
-void put_back() {
-  if (!replaced_one.exchange(false)) return;
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, replaced);
-  PMPI_Errhandler_free(&replaced);
+/// MPICH 5.0.2 returns no error from MPI_Wait once it has called a handler. Waits for no other thread, which may have the mutex and wait for a lock of the host MPI that this one has.
+void set_errors_return(bool wanted) {
+  const std::unique_lock lock(returning_mutex, std::try_to_lock);
+  if (!lock || errors_return == wanted) return;
+  if (wanted) returning.emplace(MPI_COMM_WORLD, host_is_mpich ? MPI_ERRORS_RETURN : ErrorsReturn::quiet_handler());
+  else returning.reset();
+  errors_return = wanted;
 }
 
 Left advance() {
-  if (replaced_one.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
-    put_back();
+  if (errors_return.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
+    set_errors_return(false);
   return advance_all.load(std::memory_order_relaxed)();
 }
 
@@ -56,6 +64,19 @@ void register_poll() {
 }
 
 int make(const RequestCalls& calls, void* state, MPI_Request* request) { return make_plainly(calls, state, request); }
+
+int poll_looker() { return looker.load(std::memory_order_relaxed)(), 0; }
+
+/// As a callback of low priority, which is called less often.
+bool register_looker() {
+  static const auto enter = reinterpret_cast<Register>(mpi_symbol("opal_progress_register_lp"));
+  return enter && mpi_symbol("opal_progress_unregister") && enter(poll_looker) == 0;
+}
+
+void unregister_looker() {
+  static const auto leave = reinterpret_cast<Register>(mpi_symbol("opal_progress_unregister"));
+  if (leave) leave(poll_looker);
+}
 
 #elif defined(MPICH_VERSION)
 
@@ -86,6 +107,24 @@ int poll(void*) {
 void register_poll() {
   if (!ended && !registered.exchange(true) && registrar()(poll, nullptr, no_stream) != MPI_SUCCESS) registered = false;
 }
+
+std::atomic<bool> looker_registered{false};
+
+int poll_looker(void*) {
+  if (looker.load(std::memory_order_relaxed)()) return no_progress;
+  looker_registered = false;
+  return looker.load(std::memory_order_relaxed)() && !looker_registered.exchange(true) ? no_progress : done;
+}
+
+bool register_looker() {
+  if (!registrar() || ended) return false;
+  if (!looker_registered.exchange(true) && registrar()(poll_looker, nullptr, no_stream) != MPI_SUCCESS)
+    looker_registered = false;
+  return looker_registered;
+}
+
+/// It is done when it finds nothing to look at.
+void unregister_looker() {}
 
 /// MPI_Wait calls it in a loop, instead of progress, which takes 0.8 us (MPICH 5).
 int poll_request(void*, MPI_Status*) {
@@ -121,6 +160,8 @@ int make(const RequestCalls& calls, void* state, MPI_Request* request) {
 #else
 
 void* registrar() { return nullptr; }
+bool register_looker() { return false; }
+void unregister_looker() {}
 void register_poll() {}
 int make(const RequestCalls& calls, void* state, MPI_Request* request) { return make_plainly(calls, state, request); }
 
@@ -175,13 +216,16 @@ void begin_progress(Advance advance) {
   if (registrar()) register_poll();
 }
 
+bool begin_looking(bool (*look)()) {
+  looker.store(look, std::memory_order_relaxed);
+  return register_looker();
+}
+
+void end_looking() { unregister_looker(); }
+
 void end_progress() { ended = true; }
 
-void return_next_error() {
-  if (replaced_one || PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &replaced) != MPI_SUCCESS) return;
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  replaced_one = true;
-}
+void return_next_error() { set_errors_return(true); }
 
 int make_request(Advance advance, const RequestCalls& calls, void* state, MPI_Request* request) {
   advance_all.store(advance, std::memory_order_relaxed);

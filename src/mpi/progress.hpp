@@ -37,6 +37,11 @@ bool has_progress();
 /// local.
 void begin_progress(Advance advance);
 
+/// Has the host MPI call `look`, always the same, in its progress until end_looking(). False: this MPI calls nobody. Not
+/// twice without an end between. Any thread; local.
+bool begin_looking(bool (*look)());
+void end_looking();
+
 /// To be called before MPI_Finalize: from now on MPICH is not asked to call anybody, which it refuses there by ending the program.
 /// What is started in MPI_Finalize, in delete callbacks of MPI_COMM_SELF, moves on there in what waits for it.
 void end_progress();

@@ -10,8 +10,12 @@ namespace swapmeet {
 
 inline constexpr int most_attempts = 8;  ///< at a call of MPI that fails
 
+/// Whether MPI refused the arguments of a call, so that nothing was sent, and would refuse them again.
+bool refused(int error);
+
 /// A call of MPI that waits for no other rank, made again where it fails: what failed is often over then, and a rank that
-/// does without what the others have is out of step with them.
+/// does without what the others have is out of step with them. Not where MPI refuses an argument, which may be the program's:
+/// each of these calls the program's error handler.
 template <class Function>
 class LocalCall;
 
@@ -30,7 +34,8 @@ class LocalCall<int (*)(Parameters...)> {
 
  private:
   [[gnu::noinline, gnu::cold]] int repeat(int error, Parameters... arguments) const {
-    for (int attempt = 2; error != MPI_SUCCESS && attempt <= most_attempts; ++attempt) error = function_(arguments...);
+    for (int attempt = 2; error != MPI_SUCCESS && !refused(error) && attempt <= most_attempts; ++attempt)
+      error = function_(arguments...);
     return error;
   }
 
@@ -47,8 +52,8 @@ class LocalCall<int (*)(Parameters...)> {
   CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testany) CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
 
 #define SWAPMEET_MPI_LOCAL_CALLS(CALL)                                                                                 \
-  CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get) CALL(Comm_create_errhandler) CALL(Comm_create_keyval)                \
-  CALL(Comm_get_attr)                                                                                                  \
+  CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get) CALL(Comm_compare) CALL(Comm_create_errhandler)                      \
+  CALL(Comm_create_keyval) CALL(Comm_get_attr)                                                                         \
   CALL(Comm_get_errhandler) CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group) CALL(Comm_rank)                 \
   CALL(Comm_remote_group) CALL(Comm_remote_size) CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size)         \
   CALL(Comm_test_inter) CALL(Dist_graph_neighbors) CALL(Dist_graph_neighbors_count) CALL(Errhandler_free)              \
@@ -76,7 +81,7 @@ class LocalCall<int (*)(Parameters...)> {
 #ifdef MPI_ABI_VERSION
 #define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_fromint) CALL(Type_fromint)
 #elif !defined(PMPI_Comm_f2c)
-#define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_f2c) CALL(Type_f2c)
+#define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_c2f) CALL(Comm_f2c) CALL(Type_c2f) CALL(Type_f2c)
 #else
 #define SWAPMEET_MPI_CONVERSIONS(CALL)
 #endif

@@ -1,5 +1,6 @@
 #include "node/node_group.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "team/messages.hpp"
@@ -16,17 +17,23 @@ NodeGroup::NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes)
 }
 
 int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) const {
-  const auto ranks = static_cast<int>(members_.size());
-  if (ranks > most_told_to_all && count() < ranks && all_.team && all_.team->has_messages())
+  if (all_.team && all_.team->has_messages() && all_.team->ranks() > all_.gathered && count() < all_.team->ranks())
     return gather_by_messages(*all_.team, ranks_, mine, bytes, static_cast<char*>(all));
-  std::vector<char> said(members_.size() * bytes);
-  const int error = swapmeet::gather_bytes(mine, bytes, said.data(), ranks, all_);
-  auto* to = static_cast<char*>(all);
-  for (const int rank : ranks_) {
-    std::memcpy(to, said.data() + static_cast<std::size_t>(rank) * bytes, bytes);
-    to += bytes;
+  constexpr std::size_t most_at_a_time = 1 << 20;  // of all ranks; one byte of each, at least
+  const std::size_t most = std::clamp<std::size_t>(most_at_a_time / members_.size(), 1, bytes);
+  std::vector<char> said(members_.size() * most);
+  for (std::size_t first = 0; first < bytes; first += most) {
+    const std::size_t part = std::min(most, bytes - first);
+    const int ranks = static_cast<int>(members_.size());
+    const int error = swapmeet::gather_bytes(static_cast<const char*>(mine) + first, part, said.data(), ranks, all_);
+    if (error) return error;
+    auto* to = static_cast<char*>(all) + first;
+    for (const int rank : ranks_) {
+      std::memcpy(to, said.data() + static_cast<std::size_t>(rank) * part, part);
+      to += bytes;
+    }
   }
-  return error;
+  return MPI_SUCCESS;
 }
 
 std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& segment) const {

@@ -10,10 +10,6 @@
 
 namespace swapmeet {
 
-/// On so many ranks and fewer, what the ranks of a node tell one another is told to all, by one collective; on more it goes by
-/// messages within each node, where the ranks can send any.
-inline constexpr int most_told_to_all = 512;
-
 class NodeGroup {
  public:
   /// `nodes`: the node of each rank. Local.
@@ -25,7 +21,8 @@ class NodeGroup {
   /// The number within the node of each rank of the communicator; -1: it is on another.
   const std::vector<std::int32_t>& members() const { return members_; }
 
-  /// What each rank of the node says, in `all`. Collective over all ranks. Returns as MPI does.
+  /// What each rank of the node says, in `all`. Collective over all ranks: where they are many, it goes by messages within the node.
+  /// Returns as MPI does.
   template <class Item>
   int gather(const Item& mine, std::vector<Item>& all) const {
     all.resize(ranks_.size());

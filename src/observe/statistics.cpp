@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <string_view>
 
 #include "observe/json.hpp"
 #include "schedule/names.hpp"
@@ -27,6 +28,21 @@ std::string class_name(std::size_t size_class) {
   if (size_class == 1) return "1 B";
   return unit == 0 ? formatted("%llu-%llu B", first, 2 * first - 1)
                    : formatted("%llu-%llu %s", first, 2 * first, units[unit]);
+}
+
+/// Takes the numbers out of which "us" or "call" follows. There is one for each communicator that measures.
+std::string without_measurements(std::string_view reason) {
+  constexpr std::string_view digits = "0123456789.";
+  std::string text;
+  while (!reason.empty()) {
+    const std::size_t number = std::min(reason.find_first_of(digits), reason.size());
+    const std::size_t end = std::min(reason.find_first_not_of(digits, number), reason.size());
+    const std::string_view rest = reason.substr(end);
+    const bool measured = rest.starts_with(" us") || rest.starts_with(" call");
+    text += reason.substr(0, measured ? number : end);
+    reason = rest;
+  }
+  return text;
 }
 
 /// The part of an entry that only exchanges of blocks of unequal size have.
@@ -79,12 +95,12 @@ void Tally::add_traffic(const SentTraffic& sent, std::int64_t most_working_bytes
 
 Tally& Statistics::tally(Collective collective, std::int32_t ranks, const std::string& algorithm,
                          const std::string& reason) {
+  std::string key = without_measurements(reason);
   const std::lock_guard lock(mutex_);
   for (const auto& tally : tallies_)
-    if (tally->collective == collective && tally->ranks == ranks && tally->algorithm == algorithm &&
-        tally->reason == reason)
+    if (tally->collective == collective && tally->ranks == ranks && tally->algorithm == algorithm && tally->key == key)
       return *tally;
-  tallies_.push_back(std::make_unique<Tally>(collective, ranks, algorithm, reason));
+  tallies_.push_back(std::make_unique<Tally>(collective, ranks, algorithm, reason, std::move(key)));
   return *tallies_.back();
 }
 

@@ -16,12 +16,14 @@
 
 namespace swapmeet {
 
-/// The calls of one collective on communicators of one size by one algorithm for one reason.
+/// The calls of one collective on communicators of one size by one algorithm for one reason. Reasons that differ only in
+/// what was measured are one: each communicator that measures has its own. The first one is shown.
 struct Tally {
   Collective collective;
   std::int32_t ranks;
   std::string algorithm;
   std::string reason;
+  std::string key;  ///< the reason without what was measured
 
   static constexpr std::size_t classes = 42;
   /// Calls by the size of their mean block: class 0 is 0 bytes, class k is [2^(k-1), 2^k) bytes.
@@ -35,8 +37,8 @@ struct Tally {
   /// By phase; all 0 if nobody asked.
   std::array<std::atomic<std::uint64_t>, SWAPMEET_PHASES> phase_nanoseconds{};
 
-  Tally(Collective c, std::int32_t r, std::string a, std::string why)
-      : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)) {}
+  Tally(Collective c, std::int32_t r, std::string a, std::string why, std::string k)
+      : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)), key(std::move(k)) {}
   /// `blocks`: that a rank sends; -1: one for each rank.
   void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time, std::int32_t blocks = -1);
   void add_phases(const PhaseTimes& times);

@@ -85,6 +85,17 @@ std::string read_request_limit(std::string_view text, Options& options) {
   return read_number(text, 2, most, options.request_limit) ? "" : "must be a number from 2 on, such as 4096";
 }
 
+std::string read_gathered(std::string_view text, Options& options) {
+  constexpr Rank most = std::numeric_limits<Rank>::max();
+  const std::size_t comma = text.find(',');
+  Options::Gathered gathered;
+  if (!read_number(text.substr(0, comma), 0, most, gathered.ranks)) return "must be a number of ranks, such as 512";
+  if (comma != text.npos && !read_number(text.substr(comma + 1), 0, most, gathered.with_blocks))
+    return "the second number must be one of ranks, such as 64 (column " + std::to_string(comma + 2) + ")";
+  options.gathered = gathered;
+  return "";
+}
+
 std::string read_nodes(std::string_view text, Options& options) {
   options.nodes = text == "mpi" ? "" : text;
   options.hierarchy = parse_node_map(options.nodes, options.world_ranks);
@@ -254,6 +265,11 @@ std::vector<Option> make_table() {
        "warning if you asked for it; where that is not enough, calls go to the host MPI.",
        "keeping 128MiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.unexpected_limit_bytes); }},
+      {"SWAPMEET_GATHERED_RANKS", "a number of ranks, then perhaps another one, such as 512,64", "512,64",
+       "For tests of Swapmeet. When a communicator of at most so many ranks is set up, each of its ranks learns the "
+       "parameters of all others. In communicators of at most as many ranks as the second number says, that exchange "
+       "carries small blocks of the first call. All ranks must have the same value.",
+       "keeping 512,64", read_gathered},
       {"SWAPMEET_HEAP", "0, mpi, 1, or bytes from 4096 on, such as 65536 or 1MiB", "0",
        "Whether programs get memory that the other ranks of the node can map, so that one plain copy moves a block "
        "(docs/howto/heap.md). mpi: by MPI_Alloc_mem, from 16 KiB on; 1: by malloc and its siblings, too, from 256 KiB "
@@ -316,6 +332,7 @@ std::vector<Options::Shared> Options::shared() const {
       {"SWAPMEET_SHM_LIMIT", std::to_string(shm_limit_bytes)},
       {"SWAPMEET_REQUEST_LIMIT", std::to_string(request_limit)},
       {"SWAPMEET_UNEXPECTED_LIMIT", std::to_string(unexpected_limit_bytes)},
+      {"SWAPMEET_GATHERED_RANKS", std::to_string(gathered.ranks) + ',' + std::to_string(gathered.with_blocks)},
       {"SWAPMEET_TRIALS", short_text(100 * trials_share, 6)},
       {"SWAPMEET_DEVICE", devices_through_host ? "host" : "native"},
       {"SWAPMEET_CHECK", check ? "1" : "0"},

@@ -49,7 +49,12 @@ struct Options {
   std::int64_t heap_block_bytes =
       0;                        ///< blocks of so many are to come from memory that the node's ranks map; 0: none is
   bool heap_of_malloc = false;  ///< also those of malloc, not of MPI_Alloc_mem alone
-  double order_seconds = 2;     ///< for computing an order of the topology
+  /// Communicators of at most so many ranks gather what each rank tells the others when it is set up.
+  struct Gathered {
+    Rank ranks = 512;
+    Rank with_blocks = 64;  ///< of these, communicators whose ranks send blocks of the first call along
+  } gathered;
+  double order_seconds = 2;           ///< for computing an order of the topology
   bool devices_through_host = false;  ///< calls are served where buffers may be memory of a device
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.

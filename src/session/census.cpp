@@ -83,6 +83,18 @@ int exchange(const CensusRecord& mine, std::vector<CensusRecord>& all, std::vect
   return error;
 }
 
+void find_strangers(std::span<const CensusRecord> all, Census& census) {
+  const auto number = [&](const CensusRecord& rank) { return static_cast<Rank>(&rank - all.data()); };
+  for (const CensusRecord& rank : all)
+    if (!rank.version.is_there()) census.strangers.push_back(number(rank));
+  const auto has_one = [](const CensusRecord& rank) { return rank.version.is_there(); };
+  census.first_with_record = static_cast<Rank>(std::ranges::find_if(all, has_one) - all.begin());
+  if (!census.strangers.empty()) return;
+  for (const CensusRecord& rank : all)
+    if (rank.version.number != CensusRecord::Version::own_number()) census.strangers.push_back(number(rank));
+  if (!census.strangers.empty()) census.other_version = all[static_cast<std::size_t>(census.strangers.front())].version;
+}
+
 }  // namespace
 
 std::uint64_t host_number() {
@@ -97,11 +109,14 @@ std::uint64_t kernel_number() {
   return text.empty() ? host_number() : number_of(text);
 }
 
-Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& blocks) {
+Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
+                   std::vector<char>& blocks) {
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
   Census census;
-  if (ranks > most_told_to_all) {
+  const bool with_blocks = !simulated && ranks <= std::min(gathered.ranks, gathered.with_blocks);
+  if (!with_blocks) blocks.clear();
+  if (ranks > gathered.ranks) {
     const auto number = static_cast<std::uint64_t>(mine.team);
     std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number, ~number, !mine.job};
     census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, least);
@@ -114,8 +129,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
     return census;
   }
   std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));
-  const int error =
-      !simulated && ranks <= most_carrying_ranks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
+  const int error = with_blocks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
   if (error) return census.fault = is_fault(error), census;
   return read_census(mine, all);
 }
@@ -131,8 +145,10 @@ int begin_census(const CensusRecord& mine, std::vector<CensusRecord>& all, MPI_C
 
 Census read_census(const CensusRecord& mine, const std::vector<CensusRecord>& all) {
   Census census;
-  census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
+  find_strangers(all, census);
   census.number = all.front().number;
+  if (!census.strangers.empty()) return census;
+  census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
   census.recalled = all.front().recalled;
   census.many = all.front().many == 1;
   for (const CensusRecord& rank : all) {

@@ -5,15 +5,35 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/neighbours.hpp"
+#include "options/options.hpp"
 
 namespace swapmeet {
 
 /// Of one rank. Sent as it is.
 struct CensusRecord {
+  /// First in every version of the library: it shows that what has come is a record, and of which version.
+  struct Version {
+    std::array<char, 8> mark = {'s', 'w', 'a', 'p', 'm', 'e', 'e', 't'};
+    std::array<char, 16> number = own_number();
+
+    static constexpr std::array<char, 16> own_number() {
+      std::array<char, 16> text{};
+      std::string_view(SWAPMEET_VERSION).copy(text.data(), text.size() - 1);
+      return text;
+    }
+    bool is_there() const { return mark == Version{}.mark; }
+    std::string text() const { return {number.data(), strnlen(number.data(), number.size())}; }
+  };
+
+  Version version{};
   std::uint64_t options = 0;            ///< Options::fingerprint()
   std::uint64_t device = 0;             ///< as device_in_use()
   std::uint64_t number = 0;             ///< of the communicator, by rank 0; more than any, elsewhere
@@ -38,6 +58,11 @@ struct CensusRecord {
 struct Census {
   bool agreed = false;  ///< on the options
   bool fault = false;   ///< a rank has died, and this one knows
+  /// Ranks that have sent no record; or, if all have, those with another version of the library, of which the first has
+  /// `other_version`.
+  std::vector<Rank> strangers{};
+  std::optional<CensusRecord::Version> other_version{};
+  Rank first_with_record = 0;
   std::uint64_t device = 0, number = 0, recalled = 0;
   bool many = false;
   bool locked = false, threaded = false, starts_on_host = false, observed = false;  ///< some rank
@@ -45,7 +70,7 @@ struct Census {
   bool job = false;                                                                 ///< some rank
   std::int64_t ranks_here = 1;  ///< of the job, on the kernel of this rank, as far as is known
   double ranks_per_core = 1;    ///< the most of any kernel
-  /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
+  /// Of each rank, where they are gathered; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
   std::vector<JoinOffer> offers{};
   std::vector<std::int32_t> teams{};
@@ -53,14 +78,12 @@ struct Census {
   std::int32_t team_everywhere = -1;
 };
 
-/// On so many ranks records carry blocks.
-inline constexpr int most_carrying_ranks = 64;
-
 /// Collective over `comm`; waits. `blocks`: one for each rank, of equal size, which the records have room for, or nothing; then one of
-/// each rank, or nothing: they were not exchanged.
-Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& blocks);
+/// each rank, or nothing: they were not exchanged. `gathered`: the same on all ranks.
+Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
+                   std::vector<char>& blocks);
 
-/// The same on at most `most_told_to_all` ranks, in a call that does not wait: begins it, and reads what has come once `request` is
+/// The same where records are gathered, in a call that does not wait: begins it, and reads what has come once `request` is
 /// complete. `mine` and `all` stay where they are until then. Returns as MPI does.
 int begin_census(const CensusRecord& mine, std::vector<CensusRecord>& all, MPI_Comm comm, MPI_Request& request);
 Census read_census(const CensusRecord& mine, const std::vector<CensusRecord>& all);

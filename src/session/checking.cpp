@@ -127,8 +127,8 @@ bool exchange_ends(const std::vector<Sending>& mine, std::vector<Sending>& all, 
     std::exclusive_scan(counts->begin(), counts->end(), places->begin(), 0);
   }
   const ErrorsReturn quiet(comm);
-  return native().alltoallv(mine.data(), out.data(), from.data(), MPI_BYTE, all.data(), in.data(), to.data(), MPI_BYTE,
-                            comm) == MPI_SUCCESS;
+  return quiet.error_of(native().alltoallv(mine.data(), out.data(), from.data(), MPI_BYTE, all.data(), in.data(),
+                                           to.data(), MPI_BYTE, comm)) == MPI_SUCCESS;
 }
 
 /// At most 2^63 - 1, of which a program has no memory.

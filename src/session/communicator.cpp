@@ -36,6 +36,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     : options_(options), user_(user), peers_(user), tags_(most_tag()) {
   begin_to_serve();
   peers_.alone = context().alone();
+  peers_.gathered = options.gathered.ranks;
   if (options.phases) observe();
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);
@@ -81,7 +82,7 @@ void Communicator::trace_nothing() {
 // call that waits for all. A communicator that is being freed is left alone: MPICH would wait for ever.
 StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
-  if (!refusal_.empty() || starts_on_host() || shape_.ranks > most_told_to_all || !has_progress() ||
+  if (!refusal_.empty() || starts_on_host() || !gathers() || !has_progress() ||
       is_being_freed(user_))
     return nullptr;
   const bool prepared = locked_ ? neighbours_ && nodes() == 1 : met_;

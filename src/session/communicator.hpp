@@ -93,6 +93,8 @@ inline constexpr const char* no_messages =
 /// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
 inline std::atomic<int> waiting_to_meet{0};
 
+struct Census;
+
 /// An MPI_Alltoall that meets a communicator for the first time, perhaps: counts in elements.
 struct FirstCall {
   const void* send;  ///< or MPI_IN_PLACE
@@ -113,6 +115,7 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
 
   Rank ranks() const { return shape_.ranks; }
+  bool gathers() const { return shape_.ranks <= options_.gathered.ranks; }  ///< what each rank tells when they meet
 
   /// That no other communicator has, in which all its ranks agree.
   std::uint64_t number() const { return number_; }
@@ -220,7 +223,9 @@ class Communicator {
   }
   /// Whether what is advanced in the progress of the host MPI must do without it: progress_is_locked() on some rank.
   bool locked() const { return locked_; }
-  /// Whether non-blocking and persistent exchanges are the host MPI's, for a rank asks for that. The same on all ranks.
+  /// Whether persistent exchanges are the host MPI's, for a rank asks for that; and non-blocking ones, also because a rank leaves all
+  /// calls to it. The same on all ranks.
+  bool plans_on_host() const { return starts_on_host_; }
   bool starts_on_host() const {
     const bool native = options_.algorithm && options_.algorithm->family == Family::native;
     return starts_on_host_ || (was_set_ ? native : context().job.facts().native);
@@ -372,6 +377,7 @@ class Communicator {
   void learn(Census census);
   /// Numbers the team anew where its ranks make the communicator of the job in this call.
   void make_job(const Census& census);
+  void refuse_strangers(const Census& census);
   std::vector<char> to_carry(const FirstCall& first);
   bool met_ = false;
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
@@ -382,7 +388,7 @@ class Communicator {
   void remember();
   void remember_calls(Collective collective);
 
-  /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
+  /// Finds out which ranks share a node. Collective where the records of the ranks are not gathered. "", or why it cannot.
   std::string find_nodes();
   bool awaits_calls(Collective collective) const;
   EarlierCalls in_earlier_runs(Collective collective, std::int64_t block_bytes) const;

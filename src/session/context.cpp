@@ -256,31 +256,55 @@ __attribute__((destructor)) void at_exit() {
 }
 
 /// Outside of MPI_Init and MPI_Finalize (or with sessions only) the host MPI is to answer.
-bool may_have_attributes(MPI_Comm comm) {
-  if (!find_mpi() || comm == MPI_COMM_NULL) return false;
+bool may_be_asked() {
+  if (!find_mpi()) return false;
   int initialised = 0, finalised = 0;
   PMPI_Initialized(&initialised);
   PMPI_Finalized(&finalised);
   return initialised && !finalised;
 }
 
+/// As is_communicator(), between MPI_Init and MPI_Finalize.
+bool is_valid(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return false;
+  if constexpr (simulated) return true;
+#if defined(OMPI_MAJOR_VERSION)
+  return PMPI_Comm_c2f(comm) >= 0;  // negative for the same communicators that calls refuse
+#else
+  if (!host_is_mpich) return true;
+  int result = MPI_UNEQUAL;  // MPICH raises an error of the second communicator on the first one
+  return PMPI_Comm_compare(context().alone(), comm, &result) == MPI_SUCCESS;
+#endif
+}
+
+/// kept_for() of a valid communicator, once there is an attribute.
+Communicator* attribute_of(MPI_Comm comm) {
+  void* attribute = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(comm, context().keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
+  return static_cast<Communicator*>(attribute);
+}
+
 /// communicator_of() and serving() without memory.
 Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared, const FirstCall* first) {
-  if (!may_have_attributes(comm)) return nullptr;
+  if (!may_be_asked()) return nullptr;
   attach_to_mpi();
-  if (Communicator* const known = kept_for(comm)) return known;
+  if (!is_valid(comm)) return nullptr;
+  if (Communicator* const known = attribute_of(comm)) return known;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
+  share_with_duplicates(comm);
   auto made = std::make_unique<Communicator>(comm, all.options, meeting, first);
   if (all.options.recording() && made->met()) made->record(all.recorder);
-  if (!shared || !lend_to_duplicates(comm, *made)) {
-    if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
-    share_with_duplicates(comm);
-    if (of_duplicates) deaths.fetch_add(1, std::memory_order_release);  // it has served it
+  {
+    const std::lock_guard lock(all.mutex);  // before MPI has its address: there may be no memory
+    all.communicators.push_back(made.get());
   }
-  const std::lock_guard lock(all.mutex);
-  all.communicators.push_back(made.get());
-  return made.release();
+  Communicator* const kept = made.release();
+  if (shared && lend_to_duplicates(comm, *kept)) return kept;
+  if (PMPI_Comm_set_attr(comm, all.keyval, kept) != MPI_SUCCESS) return all.end(kept), nullptr;
+  if (of_duplicates) deaths.fetch_add(1, std::memory_order_release);  // it has served it
+  return kept;
 }
 
 Communicator* find_or_make(MPI_Comm comm, Meeting meeting, bool shared, const FirstCall* first = nullptr) {
@@ -351,13 +375,11 @@ Communicator* serving(MPI_Comm comm, const FirstCall* first) {
   return find_or_make(comm, Meeting::now, true, first);
 }
 
+bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (may_be_asked() && is_valid(comm)); }
+
 Communicator* kept_for(MPI_Comm comm) {
-  Context& all = context();
-  void* attribute = nullptr;
-  int found = 0;
-  if (!all.attached.load(std::memory_order_acquire) || !may_have_attributes(comm)) return nullptr;
-  if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
-  return static_cast<Communicator*>(attribute);
+  if (!context().attached.load(std::memory_order_acquire) || !may_be_asked()) return nullptr;
+  return is_valid(comm) ? attribute_of(comm) : nullptr;
 }
 
 int raise(MPI_Comm comm, int error) {
@@ -379,9 +401,10 @@ void warn_of_memory() {
 }
 
 void report_statistics(Context& all) {
+  if (all.process != getpid()) return;  // a child, in which a thread that is not there may hold the mutex
   {
     const std::lock_guard lock(all.mutex);
-    if (all.reported || !all.options.statistics || all.process != getpid()) return;
+    if (all.reported || !all.options.statistics) return;
     all.reported = true;
   }
   if (!all.options.statistics_file.empty()) write_statistics(all);

@@ -155,6 +155,10 @@ Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
 /// The same for a blocking call: it may be what all duplicates of a communicator share.
 Communicator* serving(MPI_Comm comm, const FirstCall* first = nullptr);
 
+/// Whether the host MPI knows `comm`: it is neither MPI_COMM_NULL nor freed. Calls no error handler, which other calls of MPI
+/// do, each: an all-to-all on an invalid communicator is the host MPI's, which raises its error once. Local.
+bool is_communicator(MPI_Comm comm);
+
 /// What we keep for `comm` alone already; nullptr: nothing. Local.
 Communicator* kept_for(MPI_Comm comm);
 

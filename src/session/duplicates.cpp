@@ -94,7 +94,7 @@ void begin_to_share() {
 
 void share_with_duplicates(MPI_Comm comm) {
   if (is_being_freed(comm) || keyval == MPI_KEYVAL_INVALID || duplicates_of(comm)) return;
-  auto all = std::make_unique<Duplicates>();
+  auto all = std::make_unique<Duplicates>();  // if there is no memory, nothing was done
   all->first = comm;
   if (PMPI_Comm_group(comm, &all->ranks) != MPI_SUCCESS) return;
   if (PMPI_Comm_set_attr(comm, keyval, all.get()) == MPI_SUCCESS) all.release();

@@ -7,6 +7,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "mpi/guard.hpp"
@@ -21,6 +22,7 @@
 #include "mpi/progress.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
+#include "mpi/slow_wait.hpp"
 #include "mpi/world_ranks.hpp"
 #include "schedule/names.hpp"
 #include "schedule/text_hash.hpp"
@@ -46,6 +48,13 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   return levels;
 }
 
+/// Watches what follows: ranks without the library never come there. A watchdog with a shorter limit has its own.
+SlowWait await_all_ranks(MPI_Comm comm) {
+  const double wanted = context().options.watchdog.seconds;
+  return {comm, "the first all-to-all of a communicator",
+          wanted > 0 ? std::min(wanted, SlowWait::usual_limit_s) : SlowWait::usual_limit_s};
+}
+
 /// "; 8 ranks share a core", the most of any host; "" where each has one.
 std::string sharing(double ranks_per_core) {
   return ranks_per_core > 1 ? "; " + short_text(ranks_per_core, 3) + " ranks share a core" : "";
@@ -63,7 +72,7 @@ void Communicator::finish_setting_up() {
 /// The blocks of `first`, if they are small and lie as they are sent; else nothing.
 std::vector<char> Communicator::to_carry(const FirstCall& first) {
   constexpr std::int64_t most_bytes = sizeof CensusRecord::block;
-  if (simulated || shape_.ranks > most_carrying_ranks || may_be_on_device()) return {};
+  if (simulated || shape_.ranks > options_.gathered.with_blocks || may_be_on_device()) return {};
   const bool in_place = first.send == MPI_IN_PLACE;
   const Datatype& in = datatypes_[first.receive_type];
   const Datatype& out = in_place ? in : datatypes_[first.send_type];
@@ -80,7 +89,10 @@ void Communicator::meet(const FirstCall* first) {
   const auto now = doing(Doing::meeting);
   mine_ = introduce();
   if (first) carried_ = to_carry(*first);
-  Census census = take_census(mine_, user_, carried_);
+  Census census = [&] {
+    const SlowWait watched = await_all_ranks(user_);
+    return take_census(mine_, options_.gathered, user_, carried_);
+  }();
   make_job(census);
   learn(std::move(census));
 }
@@ -94,7 +106,10 @@ int Communicator::begin_to_meet() {
 
 void Communicator::end_meeting() {
   met_ = true;
-  const int error = arrival_ == MPI_REQUEST_NULL ? MPI_SUCCESS : finish_suspended(arrival_);
+  const int error = [&] {
+    const SlowWait watched = await_all_ranks(user_);
+    return arrival_ == MPI_REQUEST_NULL ? MPI_SUCCESS : finish_suspended(arrival_);
+  }();
   Census census;
   if (error) census.fault = is_fault(error);
   else census = read_census(mine_, told_);
@@ -112,7 +127,7 @@ CensusRecord Communicator::introduce() {
     warn_of_memory();
     return MPI_SUCCESS;
   });
-  CensusRecord mine{options_.fingerprint(), device, number_, host_number(), kernel_number()};
+  CensusRecord mine{{}, options_.fingerprint(), device, number_, host_number(), kernel_number()};
   if (!simulated) mine.launched = static_cast<std::uint32_t>(launched_here());
   if (!simulated) mine.cores = static_cast<std::uint32_t>(processors());
   mine.locked = progress_is_locked();
@@ -130,7 +145,7 @@ CensusRecord Communicator::introduce() {
 // The library was loaded after MPI_Init. Where several threads may call MPI, another may be making a communicator, and Open MPI makes
 // one at a time.
 void Communicator::make_job(const Census& census) {
-  if (census.job || census.threaded || census.fault || shape_.ranks > most_told_to_all ||
+  if (census.job || census.threaded || census.fault || !gathers() ||
       shape_.ranks != context().world_ranks)
     return;
   context().job.begin();
@@ -144,6 +159,11 @@ void Communicator::make_job(const Census& census) {
 }
 
 void Communicator::learn(Census census) {
+  number_ = census.number;
+  refuse_strangers(census);
+  if (!refusal_.empty()) return;
+  const bool all_answered = census.agreed || !census.offers.empty();
+  if (all_answered && shape_.ranks == context().world_ranks) SlowWait::all_ranks_came();
   if (!census.teams.empty() && census.job) team_->hear(census.teams);
   else if (census.team_everywhere >= 0) team_->hear_same(census.team_everywhere);
   else if (census.job && census.teams.empty() && !census.fault) team_->tell_numbers(user_);
@@ -151,7 +171,6 @@ void Communicator::learn(Census census) {
   threaded_ = census.threaded;
   starts_on_host_ |= census.starts_on_host;
   some_observed_ = census.observed;
-  number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
   knowledge_.ranks_per_core = census.ranks_per_core;
@@ -171,6 +190,30 @@ void Communicator::learn(Census census) {
   warn_once(refusal_, disagreement(options_, peers_) +
                           "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   tell_problems(options_, peers_);
+}
+
+/// Where a rank has sent no record, ends the call with an error: other ranks may have got records for what that rank sent,
+/// so that their data are wrong. Versions that differ leave the communicator to the host MPI.
+void Communicator::refuse_strangers(const Census& census) {
+  if (census.strangers.empty()) return;
+  const CensusRecord::Version own;
+  const auto rank = static_cast<std::size_t>(census.strangers.front());
+  const std::string first = "rank " + std::to_string(world_ranks_of(user_)[rank]);
+  if (census.other_version) {
+    refusal_ = "ranks have different versions of the library";
+    carried_.clear();
+    warn_once(refusal_, ": " + first + " has " + census.other_version->text() + ", rank 0 of the job has " +
+                            own.text() + "; using the host MPI. Preload the same file in all ranks");
+    return;
+  }
+  withdraw();
+  constexpr unsigned others_wait_s = 1;  // by then the first has ended the job, or it knows nothing and has not spoken
+  if (census.first_with_record != rank_) sleep(others_wait_s);
+  refusal_ = "a rank runs without the library";
+  throw std::runtime_error(
+      first +
+      " runs without the library: in an all-to-all it has got parameters of other ranks in place of their data. " +
+      how_to_preload());
 }
 
 bool Communicator::can_be_shared() {
@@ -293,11 +336,20 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
   const std::size_t mine = (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + page - 1) / page * page;
   std::vector<std::size_t> parts;
   if (group.gather(mine, parts) != MPI_SUCCESS) return nullptr;
-  const auto before = parts.begin() + group.me();
-  const std::size_t first = std::accumulate(parts.begin(), before, std::size_t{0});
+  const std::size_t memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page;
+  std::size_t all = 0, first = 0;  // to reserve more than there is would take it from the other processes first
+  for (std::size_t i = 0; i < parts.size() && all <= memory_bytes; ++i) {
+    if (i == static_cast<std::size_t>(group.me())) first = all;
+    all += std::min(parts[i], memory_bytes + 1);
+  }
+  if (all > memory_bytes) {
+    warn_once("swapmeet_memory_allocate: the ranks of a node ask for more than its " + std::to_string(memory_bytes) +
+              " bytes of memory; the memory is not shared");
+    return nullptr;
+  }
   Segment segment;
   std::string problem;
-  if (!group.share(std::accumulate(before, parts.end(), first), first, mine, segment, problem)) {
+  if (!group.share(all, first, mine, segment, problem)) {
     warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
     return nullptr;
   }

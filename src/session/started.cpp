@@ -8,6 +8,7 @@
 #include "engine/engine.hpp"
 #include "team/agreement.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/native.hpp"
 #include "mpi/progress.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
@@ -184,7 +185,19 @@ bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes)
     if (!decision) communicator_.want(collective, block_bytes);
     return !ours;
   }
-  return is_nothing_to_host(collective, block_bytes);
+  return false;
+}
+
+// Not with the type of the call, by whose size MPICH 5.0 divides.
+std::optional<int> StartedQueue::start_nothing(Collective collective, std::int64_t block_bytes, MPI_Request* request) {
+  if (!is_nothing_to_host(collective, block_bytes)) return std::nullopt;
+  if (communicator_.options().explain) {
+    const std::lock_guard lock(baton());  // another thread may be deciding
+    const Decision*& explained = explained_nothing_;
+    if (!std::exchange(explained, &communicator_.decline(collective, "nothing to send")))
+      explain(name_of_start(collective), collective, communicator_, *explained, {}, "");
+  }
+  return native().ialltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, communicator_.user(), request);
 }
 
 void StartedQueue::finish() {

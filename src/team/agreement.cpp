@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "mpi/errors_return.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/native.hpp"
 #include "mpi/outcome.hpp"
@@ -23,45 +24,14 @@ int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
   std::memset(result, nothing, bytes);
   int error = MPI_SUCCESS;
   for (int i = 0; i < most_attempts; ++i) {
-    error = call();
+    error = quiet.error_of(call());
     if (error == MPI_SUCCESS || is_fault(error)) return error;
     if (std::any_of(result, result + bytes, [](char byte) { return byte != nothing; })) return MPI_SUCCESS;
   }
   return error;
 }
 
-MPI_Errhandler handler_of(MPI_Comm comm) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  return PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS ? handler : MPI_ERRHANDLER_NULL;
-}
-
-void leave_error(MPI_Comm*, int*, ...) {}
-
-/// Leaves errors to what the call returns. Not MPI_ERRORS_RETURN, which another thread of the application may set meanwhile.
-MPI_Errhandler quiet_handler() {
-  static const MPI_Errhandler only = [] {
-    MPI_Errhandler made = MPI_ERRORS_RETURN;
-    PMPI_Comm_create_errhandler(leave_error, &made);
-    return made;
-  }();
-  return only;
-}
-
 }  // namespace
-
-ErrorsReturn::ErrorsReturn(MPI_Comm comm) : comm_(comm) {
-  if (Coroutine::here()) return;
-  handler_ = handler_of(comm);
-  if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(comm, quiet_handler());
-}
-
-ErrorsReturn::~ErrorsReturn() {
-  if (handler_ == MPI_ERRHANDLER_NULL) return;
-  MPI_Errhandler present = handler_of(comm_);
-  if (present == quiet_handler()) PMPI_Comm_set_errhandler(comm_, handler_);
-  if (present != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&present);
-  PMPI_Errhandler_free(&handler_);
-}
 
 int ranks_of(const Peers& peers) {
   if (peers.team) return peers.team->ranks();
@@ -142,8 +112,8 @@ int broadcast(void* data, int bytes, int root, const Peers& peers) {
   // Not by MPI_Bcast: the first one of a communicator can take many milliseconds (Open MPI 5.0.11).
   return again([&] {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, root, peers.comm, &request);
-    return error ? error : PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    const int error = quiet.error_of(PMPI_Ibcast(data, bytes, MPI_BYTE, root, peers.comm, &request));
+    return error ? error : quiet.error_of(PMPI_Wait(&request, MPI_STATUS_IGNORE));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi/coroutine.hpp"
+#include "mpi/errors_return.hpp"
 #include "mpi/mpi.hpp"
 #include "team/peers.hpp"
 
@@ -19,20 +20,6 @@ int finish_suspended(MPI_Request& request);
 /// How many they are, and which of them this rank is. Local.
 int ranks_of(const Peers& peers);
 int rank_in(const Peers& peers);
-
-/// As long as it lives, errors of `comm` return: what fails is ours, and the application's error handler is called once, with
-/// the call's error. Not in a coroutine, which agrees by messages. Local.
-class ErrorsReturn {
- public:
-  explicit ErrorsReturn(MPI_Comm comm);
-  ~ErrorsReturn();
-  ErrorsReturn(const ErrorsReturn&) = delete;
-  ErrorsReturn& operator=(const ErrorsReturn&) = delete;
-
- private:
-  MPI_Comm comm_;
-  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
-};
 
 /// Everything that several ranks settle is settled by these: in calls that wait by collective calls of the host MPI on the
 /// application's communicator, where they come in order, and in a coroutine, which must not wait and has no such order, by

@@ -7,6 +7,7 @@
 #include "mpi/outcome.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/simulation.hpp"
+#include "mpi/slow_wait.hpp"
 #include "mpi/world_ranks.hpp"
 #include "team/agreement.hpp"
 #include "team/messages.hpp"
@@ -37,8 +38,13 @@ void Job::begin() {
   if (exists()) return;
   tags_ = Tags(most_tag());
   taken_.assign(static_cast<std::size_t>(tags_.teams()), false);
-  comm_ = make_comm();
-  if (exists()) look_for_messages_on(comm_);
+  {
+    const SlowWait watched(MPI_COMM_WORLD, "MPI_Init");
+    comm_ = make_comm();
+  }
+  if (!exists()) return;
+  look_for_messages_on(comm_);
+  SlowWait::all_ranks_came();
 }
 
 /// By messages, for the host MPI's first MPI_Allreduce can take milliseconds (MPICH).

@@ -89,6 +89,7 @@ def test_a_program_for_the_standard_abi_runs_on_the_mpi_that_is_named(compiled: 
     assert "direct(order=shift" in done.stderr
 
 
+@pytest.mark.other_mpi
 def test_a_program_is_shown_the_mpi_that_is_named(compiled: Compiled, tmp_path: Path) -> None:
     """Of the same ABI, it runs on another MPI than it was linked with; unless it was told for good where that is."""
     installed("openmpi-system")

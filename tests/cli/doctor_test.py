@@ -12,8 +12,8 @@ from cli.command import refused, swapmeet
 from cli.launch_test import HELLO
 from limits import scaled
 
-from swapmeet.doctor import kernel, machine
-from swapmeet.doctor.finding import FINE, NOTE, WRONG
+from swapmeet.doctor import kernel, machine, nodes
+from swapmeet.doctor.finding import FINE, NOTE, WRONG, Finding, wrong
 from swapmeet.doctor.kernel import Permissions
 from swapmeet.mpi import launch, mpis
 
@@ -130,6 +130,7 @@ def test_what_it_can_do_without_is_a_note() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.other_mpi
 def test_it_says_which_library_a_process_takes_by_the_file_for_every_mpi(tmp_path: Path) -> None:
     path = swapmeet("lib", "--all", "--to", str(tmp_path)).stdout.strip()
     assert path == str(tmp_path / "libswapmeet.so")
@@ -211,3 +212,40 @@ def test_a_shell_completes(words: str, expected: set[str]) -> None:
     completed = swapmeet(env=asked).stdout.split()
     assert expected <= set(completed)
     assert all(word.startswith(words.split()[-1]) for word in completed)
+
+
+def test_nodes_that_differ_are_named() -> None:
+    def found(*lines: str) -> Finding:
+        text = "\n".join(["some other line", *(f"{nodes.MARK}\t{line}" for line in lines)])
+        return nodes.compared("nodes", nodes.ranks(text), 2, wrong, "what to do")
+
+    same = found("n1\t/l/libswapmeet.so\t12 34\tSWAPMEET_CHECK=1 ", "n2\t/l/libswapmeet.so\t12 34\tSWAPMEET_CHECK=1 ")
+    assert (same.state, same.what) == (
+        FINE,
+        "2 ranks on 2 nodes have loaded /l/libswapmeet.so; variables: SWAPMEET_CHECK=1",
+    )
+    without = found("n1\t/l/libswapmeet.so\t12 34\t", "n2\t\t\t")
+    assert (without.state, without.what) == (WRONG, "1 of 2 ranks have not loaded the library, on n2")
+    assert without.hint == "what to do"
+    other = found("n1\t/l/libswapmeet.so\t12 34\t", "n2\t/l/libswapmeet.so\t56 34\t")
+    assert other.state == WRONG
+    assert other.what.endswith("different libraries: n1: /l/libswapmeet.so 12 34; n2: /l/libswapmeet.so 56 34")
+    options = found("n1\t/l/libswapmeet.so\t12 34\t", "n2\t/l/libswapmeet.so\t12 34\tSWAPMEET_CHECK=1")
+    assert (options.state, options.what) == (NOTE, "ranks have different variables: n1: none; n2: SWAPMEET_CHECK=1")
+    assert found("n1\t/l/libswapmeet.so\t12 34\t").what == "1 of 2 ranks have answered"
+
+
+def test_a_node_that_cannot_read_the_library_says_so(tmp_path: Path) -> None:
+    library = tmp_path / "libswapmeet.so"
+    words = launch.command(mpis.find("mpich"), 2, ["echo", "a  b"], library, {"SWAPMEET_X": "1"}, checked=True)[3:]
+    words = [word for word in words if not word.startswith("LD_PRELOAD=")]
+    bare = {name: value for name, value in os.environ.items() if name not in ("MPI_LOCALRANKID", "SLURM_LOCALID")}
+    done = subprocess.run(words, env=bare, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"cannot read {library}: put the library where all nodes see it" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    done = subprocess.run(words, env={**bare, "MPI_LOCALRANKID": "1"}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+    library.touch()
+    done = subprocess.run(words, env=bare, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "a  b\n", "")

@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 from cli.command import refused, swapmeet
 from limits import scaled
+from typer.testing import CliRunner
 
 from swapmeet import SwapmeetError
-from swapmeet.mpi import application, launch, library, mpis
+from swapmeet.cli.app import app
+from swapmeet.mpi import application, discovery, launch, library, mpis
 
 pytestmark = pytest.mark.slow
 
@@ -89,6 +91,21 @@ def test_lib_prints_a_library_and_is_quick_the_second_time(mpi: str) -> None:
     begin = time.monotonic()
     assert swapmeet("lib", "--mpi", mpi).stdout == first.stdout
     assert time.monotonic() - begin < scaled(20)
+
+
+@pytest.mark.parametrize(
+    ("command", "served"), [("lib", "swapmeet.cli.lib.library"), ("conformance", "swapmeet.mpi.conformance.run")]
+)
+def test_without_a_name_the_mpi_that_is_here_is_taken(
+    command: str, served: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where that is Open MPI: it cannot use a library for MPICH."""
+    taken = []
+    monkeypatch.setattr(mpis, "wrappers", lambda: [one for one in discovery.wrappers() if one[0] == "openmpi"])
+    monkeypatch.setattr(served, lambda target, *_: taken.append(target.name) or [])
+    done = CliRunner().invoke(app, [command])
+    assert done.exit_code == 0, done.output
+    assert taken == ["openmpi"]
 
 
 def test_lib_prints_the_fortran_module() -> None:

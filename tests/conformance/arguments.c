@@ -4,22 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void make_arrays(Arguments *arguments, const Side *side) {
-  const int peers = side->group.peers;
-  const size_t each = sizeof(MPI_Count) + sizeof(MPI_Aint) + sizeof(MPI_Datatype) + 2 * sizeof(int);
+#include "guarded.h"
+
+static void *make_array(Arguments *arguments, int which, size_t item_bytes, GuardedSide guarded) {
+  const size_t bytes = (size_t)arguments->peers * item_bytes;
+  arguments->arrays[which].bytes = bytes;
+  return arguments->arrays[which].memory = guarded_allocate(bytes, guarded);
+}
+
+static void make_arrays(Arguments *arguments, int peers, GuardedSide guarded) {
   arguments->peers = peers;
-  arguments->bytes = (size_t)peers * each;
-  arguments->memory = calloc(1, arguments->bytes);
-  arguments->large_counts = arguments->memory;
-  arguments->large_displacements = (MPI_Aint *)(arguments->large_counts + peers);
-  arguments->types = (MPI_Datatype *)(arguments->large_displacements + peers);
-  arguments->counts = (int *)(arguments->types + peers);
-  arguments->displacements = arguments->counts + peers;
-  for (int peer = 0; peer < peers; ++peer) {
+  arguments->large_counts = make_array(arguments, 0, sizeof *arguments->large_counts, guarded);
+  arguments->large_displacements = make_array(arguments, 1, sizeof *arguments->large_displacements, guarded);
+  arguments->types = make_array(arguments, 2, sizeof *arguments->types, guarded);
+  arguments->counts = make_array(arguments, 3, sizeof *arguments->counts, guarded);
+  arguments->displacements = make_array(arguments, 4, sizeof *arguments->displacements, guarded);
+}
+
+static void set_arrays(Arguments *arguments, const Side *side) {
+  for (int peer = 0; peer < side->group.peers; ++peer) {
     arguments->large_counts[peer] = side->count[peer];
     arguments->large_displacements[peer] = side->displacement[peer];
     arguments->counts[peer] = (int)side->count[peer];
     arguments->displacements[peer] = (int)side->displacement[peer];
+  }
+}
+
+static void copy_arrays(Arguments *arguments) {
+  size_t bytes = 0;
+  for (int which = 0; which < ARRAYS; ++which) bytes += arguments->arrays[which].bytes;
+  free(arguments->copy);
+  char *next = arguments->copy = malloc(bytes + 1);
+  for (int which = 0; which < ARRAYS; ++which) {
+    memcpy(next, arguments->arrays[which].memory, arguments->arrays[which].bytes);
+    next += arguments->arrays[which].bytes;
   }
 }
 
@@ -80,27 +98,32 @@ Arguments arguments_open(const Side *side, int run, bool passing) {
   Arguments arguments = {.buffer = side->exchange->bottom ? MPI_BOTTOM : side->origin, .count = side->count[0]};
   /* As good as any address when nothing is moved. */
   if (!side->exchange->bottom && side->low == side->high && run % 2 == 1) arguments.buffer = NULL;
-  make_arrays(&arguments, side);
+  make_arrays(&arguments, side->group.peers,
+              (side->exchange->seed + (uint64_t)run) % 4 == 0 ? GUARDED_START : GUARDED_END);
+  set_arrays(&arguments, side);
   arguments.made = malloc(((size_t)side->group.peers + 1) * sizeof *arguments.made);
   arguments.type = passed_type(&arguments, side, side->layouts, passing);
   if (has_types(side->exchange->collective)) set_types(&arguments, side, run, passing);
-  arguments.copy = malloc(arguments.bytes);
-  memcpy(arguments.copy, arguments.memory, arguments.bytes);
+  copy_arrays(&arguments);
   return arguments;
 }
 
 Arguments arguments_in_place(int run) {
   Arguments garbage = {.buffer = MPI_IN_PLACE, .type = MPI_DATATYPE_NULL, .count = -7};
-  if (run % 2 == 1) {
-    garbage.type = MPI_CHAR;
-    garbage.count = 1000000;
-  }
+  if (run % 2 == 0) return garbage; /* all arrays are NULL */
+  garbage.type = MPI_CHAR;
+  garbage.count = 1000000;
+  make_arrays(&garbage, 0, GUARDED_END); /* not even one byte of them can be read */
   return garbage;
 }
 
 void arguments_check(const Arguments *arguments, Suite *suite) {
-  if (arguments->memory && memcmp(arguments->memory, arguments->copy, arguments->bytes) != 0)
-    suite_fail(suite, "the call changed the caller's counts, displacements or types");
+  const char *next = arguments->copy;
+  for (int which = 0; next && which < ARRAYS; ++which) {
+    if (memcmp(arguments->arrays[which].memory, next, arguments->arrays[which].bytes) != 0)
+      suite_fail(suite, "the call changed the caller's counts, displacements or types");
+    next += arguments->arrays[which].bytes;
+  }
 }
 
 void arguments_free_types(Arguments *arguments) {
@@ -108,14 +131,15 @@ void arguments_free_types(Arguments *arguments) {
 }
 
 void arguments_overwrite(Arguments *arguments) {
-  if (!arguments->memory) return;
-  memset(arguments->memory, 0x7b, arguments->bytes);
-  memset(arguments->copy, 0x7b, arguments->bytes);
+  if (!arguments->copy) return;
+  for (int which = 0; which < ARRAYS; ++which)
+    memset(arguments->arrays[which].memory, 0x7b, arguments->arrays[which].bytes);
+  copy_arrays(arguments);
 }
 
 void arguments_close(Arguments *arguments) {
   arguments_free_types(arguments);
+  for (int which = 0; which < ARRAYS; ++which) guarded_free(arguments->arrays[which].memory);
   free(arguments->made);
-  free(arguments->memory);
   free(arguments->copy);
 }

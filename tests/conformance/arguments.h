@@ -5,17 +5,22 @@
 
 #include "side.h"
 
+enum { ARRAYS = 5 };
+
 typedef struct {
   void* buffer;
   MPI_Datatype type; /* of all blocks, but for Alltoallw */
   MPI_Count count;   /* of Alltoall */
   int peers;
-  MPI_Count* large_counts; /* the five arrays lie in `memory`; NULL in place */
+  MPI_Count* large_counts; /* each array lies between pages that cannot be touched (guarded.h) */
   MPI_Aint* large_displacements;
   MPI_Datatype* types;
   int *counts, *displacements;
-  void *memory, *copy;
-  size_t bytes;
+  struct {
+    void* memory;
+    size_t bytes;
+  } arrays[ARRAYS];
+  char* copy;         /* of the arrays, one after the other */
   MPI_Datatype* made; /* types that are the call's own, to be freed */
   int number_made;
 } Arguments;

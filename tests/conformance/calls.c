@@ -42,15 +42,17 @@ int call_nonblocking(Collective collective, const Arguments *send, const Argumen
 
 int call_persistent(Collective collective, const Arguments *send, const Arguments *recv, MPI_Comm comm,
                     MPI_Request *request) {
-#if MPI_VERSION >= 4
+#if HAS_PERSISTENT
   const MPI_Info none = MPI_INFO_NULL;
   switch (collective) {
     case ALLTOALL: return MPI_Alltoall_init(UNIFORM_INT, none, request);
     case ALLTOALLV: return MPI_Alltoallv_init(VECTOR_INT, none, request);
     case ALLTOALLW: return MPI_Alltoallw_init(TYPED_INT, none, request);
+#if MPI_VERSION >= 4
     case ALLTOALL_C: return MPI_Alltoall_init_c(UNIFORM_LARGE, none, request);
     case ALLTOALLV_C: return MPI_Alltoallv_init_c(VECTOR_LARGE, none, request);
     case ALLTOALLW_C: return MPI_Alltoallw_init_c(TYPED_LARGE, none, request);
+#endif
     default: return MPI_ERR_ARG;
   }
 #else

@@ -147,6 +147,7 @@ static int complete_some(Pool *pool, Suite *suite, uint64_t random, int *indices
 void complete(Operation operations[], int number, Ring *ring, Suite *suite, uint64_t seed) {
   const bool testall = testall_works(operations, number);
   bool plans_under_way = false;
+  suite_come_late(suite, SELDOM);
   for (int k = 0; k < number; ++k) plans_under_way |= operations[k].under_way && operations[k].exchange.form == PLAN;
   if (plans_under_way) complete_plans(operations, number, suite, seed);
   int *indices = malloc(((size_t)number + 2) * sizeof *indices);

@@ -61,6 +61,13 @@ static bool reliable(Form form) {
 #endif
 }
 
+/* Open MPI's own persistent all-to-alls use types that the program has freed since. */
+Form exchange_started_form(bool persistent, bool inter) {
+  if (!persistent && reliable(NONBLOCKING)) return NONBLOCKING;
+  const bool by_us = plans()->found && !inter;
+  return HAS_PERSISTENT && (by_us || reliable(NONBLOCKING)) ? PERSISTENT : BLOCKING;
+}
+
 const char *exchange_unsuitable(const Exchange *exchange, bool inter) {
   if (exchange->form == PERSISTENT && MPI_VERSION < 4) return "this MPI has no persistent collectives";
   if (!reliable(exchange->form)) return "this MPI's own non-blocking all-to-alls fail now and then";

@@ -10,6 +10,13 @@
 #include "types.h"
 #include "workload/workload.h"
 
+/* Open MPI 5 has persistent collectives, but says that it is MPI 3. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define HAS_PERSISTENT 1
+#else
+#define HAS_PERSISTENT 0
+#endif
+
 typedef enum {
   ALLTOALL,
   ALLTOALLV,
@@ -46,6 +53,7 @@ typedef struct {
   const char* spec;   /* PLAN: the algorithm, if it can serve the communicator; NULL: that of the other calls */
   int changed_pair;   /* k > 0: as without it, except that rank k - 1 sends another amount to rank k (modulo P) */
   uint64_t seed;
+  int version; /* of the data: exchanges that differ in it alone are called with equal arguments */
 } Exchange;
 
 bool is_vector(Collective collective); /* each block has its count and its displacement */
@@ -58,6 +66,9 @@ const char* exchange_name(const Exchange* exchange, char* name, size_t bytes);
 
 /** Why it cannot be done here, on an intercommunicator or on another one; NULL if it can. The same on all ranks. */
 const char* exchange_unsuitable(const Exchange* exchange, bool inter);
+
+/** The form by which exchanges are started here: NONBLOCKING or PERSISTENT, as wanted if possible; or BLOCKING. */
+Form exchange_started_form(bool persistent, bool inter);
 
 /** Run it twice with different data, checking both buffers to the last byte, and report to the suite.
  *  Collective over comm, which may be an intercommunicator. */

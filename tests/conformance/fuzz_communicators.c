@@ -7,12 +7,11 @@
 int draw_slot(Program *program, bool intra) {
   int slot;
   do slot = draw_below(&program->random, SLOTS);
-  while (!program->slots[slot].used || (intra && program->slots[slot].inter));
+  while (!program->slots[slot].used || program->slots[slot].pending || (intra && program->slots[slot].inter));
   return slot;
 }
 
-/* A number of each rank, such as its colour: drawn by those alone that are asked, so not from the common sequence. */
-static int drawn_by_rank(const Program *program, int rank, int limit) {
+int drawn_by_rank(const Program *program, int rank, int limit) {
   return (int)(oracle_key(program->random.seed + program->random.drawn, rank, limit) % (uint64_t)limit);
 }
 
@@ -50,46 +49,88 @@ static MPI_Comm create(const Program *program, MPI_Comm from, bool only_they) {
   return comm;
 }
 
-static MPI_Comm ring(MPI_Comm from) {
+static MPI_Comm ring(const Program *program, MPI_Comm from) {
   int ranks;
+  (void)program;
   MPI_Comm comm;
   MPI_Comm_size(from, &ranks);
   MPI_Cart_create(from, 1, &ranks, (const int[]){1}, 1, &comm);
   return comm;
 }
 
-/* Between the even and the odd ranks of MPI_COMM_WORLD. */
-static MPI_Comm between(Suite *suite) {
-  MPI_Comm half, comm;
-  MPI_Comm_split(MPI_COMM_WORLD, suite->rank % 2, suite->rank, &half);
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - suite->rank % 2, 11, &comm);
+/* Each rank has its neighbours of the ring in another order. */
+static MPI_Comm graph(const Program *program, MPI_Comm from) {
+  int rank, ranks;
+  MPI_Comm comm;
+  (void)program;
+  MPI_Comm_rank(from, &rank);
+  MPI_Comm_size(from, &ranks);
+  const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  const int in[] = {left, right}, out[] = {right, left}, weights[] = {1, 1};
+  MPI_Dist_graph_create_adjacent(from, 2, in, weights, 2, out, weights, MPI_INFO_NULL, 0, &comm);
+  return comm;
+}
+
+/* Between the even and the odd ranks of MPI_COMM_WORLD; of a thread, of its duplicate. */
+static MPI_Comm between(const Program *program, MPI_Comm from) {
+  const int parity = program->suite->rank % 2;
+  MPI_Comm half, comm, all = program->slots[0].comm;
+  (void)from;
+  MPI_Comm_split(all, parity, program->suite->rank, &half);
+  MPI_Intercomm_create(half, 0, all, 1 - parity, 11, &comm);
   MPI_Comm_free(&half);
   return comm;
 }
 
-enum { DUP, IDUP, SPLIT, SPLIT_TYPE, CREATE, CREATE_GROUP, CART, INTER, MAKES };
-
-static MPI_Comm make(const Program *program, int how, MPI_Comm from) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Request request;
-  switch (how) {
-    case DUP: MPI_Comm_dup(from, &comm); break;
-    case IDUP:
-      MPI_Comm_idup(from, &comm, &request);
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-      break;
-    case SPLIT_TYPE:
-      MPI_Comm_split_type(from, MPI_COMM_TYPE_SHARED, drawn_by_rank(program, program->suite->rank, 9), MPI_INFO_NULL,
-                          &comm);
-      break;
-    case CREATE: comm = create(program, from, false); break;
-    case CREATE_GROUP: comm = create(program, from, true); break;
-    case CART: comm = ring(from); break;
-    case INTER: comm = between(program->suite); break;
-    default: comm = split(program, from);
-  }
+static MPI_Comm merged(const Program *program, MPI_Comm from) {
+  MPI_Comm halves = between(program, from), comm;
+  MPI_Intercomm_merge(halves, program->suite->rank % 2, &comm);
+  MPI_Comm_free(&halves);
   return comm;
 }
+
+static MPI_Comm duplicate(const Program *program, MPI_Comm from) {
+  MPI_Comm comm;
+  (void)program;
+  MPI_Comm_dup(from, &comm);
+  return comm;
+}
+
+static MPI_Comm duplicate_later(const Program *program, MPI_Comm from) {
+  MPI_Comm comm;
+  MPI_Request request;
+  (void)program;
+  MPI_Comm_idup(from, &comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return comm;
+}
+
+static MPI_Comm split_type(const Program *program, MPI_Comm from) {
+  MPI_Comm comm;
+  MPI_Comm_split_type(from, MPI_COMM_TYPE_SHARED, drawn_by_rank(program, program->suite->rank, 9), MPI_INFO_NULL,
+                      &comm);
+  return comm;
+}
+
+static MPI_Comm create_by_all(const Program *program, MPI_Comm from) { return create(program, from, false); }
+static MPI_Comm create_by_some(const Program *program, MPI_Comm from) { return create(program, from, true); }
+
+static const struct {
+  const char *name;
+  MPI_Comm (*make)(const Program *program, MPI_Comm from);
+} makes[] = {
+    {"dup", duplicate},
+    {"idup", duplicate_later},
+    {"split", split},
+    {"split-type", split_type},
+    {"create", create_by_all},
+    {"create-group", create_by_some},
+    {"cart", ring},
+    {"inter", between},
+    {"graph", graph},
+    {"merge", merged},
+};
+enum { DUP, IDUP, CREATE_GROUP = 5, INTER = 7, PLAIN_MAKES, MERGE, MAKES };
 
 /* The first few exchanges that are started on a communicator are the host MPI's: half of them get these here. */
 static void start_some(const Program *program, MPI_Comm comm) {
@@ -113,26 +154,60 @@ static void wait_for_messages(Program *program, int slot) {
   if (program->slots[slot].comm != MPI_COMM_NULL) MPI_Barrier(program->slots[slot].comm);
 }
 
+/* The first call on a third of the communicators is a small MPI_Alltoall, which may be served in a way of its own. */
+static void settle(Program *program, int slot) {
+  const MPI_Comm comm = program->slots[slot].comm;
+  if (comm == MPI_COMM_NULL) return;
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (program->episode->kind == PLAIN || drawn_by_rank(program, -2, 3) > 0) return start_some(program, comm);
+  const TypeId type = type_find("int/basic");
+  const Exchange small = {.send = type, .recv = type, .block_bytes = 8, .seed = program->random.seed};
+  run_exchanges(program, &small, &slot, 1);
+}
+
+void complete_idups(Program *program) {
+  for (int k = 0; k < SLOTS; ++k) {
+    Slot *const slot = &program->slots[k];
+    if (!slot->pending) continue;
+    slot->pending = false;
+    if (slot->making == MPI_REQUEST_NULL) continue;
+    MPI_Wait(&slot->making, MPI_STATUS_IGNORE);
+    settle(program, k);
+  }
+}
+
 void make_communicator(Program *program) {
-  static const char *const names[MAKES] = {"dup",    "idup",         "split", "split-type",
-                                           "create", "create-group", "cart",  "inter"};
+  const Episode *const episode = program->episode;
   int slot = 0;
   while (slot < SLOTS && program->slots[slot].used) ++slot;
-  int how = draw_below(&program->random, MAKES);
+  int how = draw_below(&program->random, episode->kind == PLAIN ? PLAIN_MAKES : MAKES);
   /* MPICH 5.0.2 and Open MPI 5.0.11 lose 0.3 to 4.5 KiB with each of these, which is freed. */
-  if (how == INTER && (program->suite->ranks < 2 || program->soaks)) how = DUP;
+  const bool in_halves = how == INTER || how == MERGE;
+  if (in_halves && (program->suite->ranks < 2 || episode->soaks)) how = DUP;
   const int from = draw_slot(program, true);
   if (slot == SLOTS) return drop_communicator(program);
-  if (how == CREATE_GROUP || how == INTER) wait_for_messages(program, how == INTER ? 0 : from);
-  step_is(program, "%s/slot=%d/from=%d", names[how], slot, from);
-  Slot made = {.used = true, .inter = how == INTER, .comm = MPI_COMM_NULL};
-  if (program->slots[from].comm != MPI_COMM_NULL || how == INTER)
-    made.comm = make(program, how, program->slots[from].comm);
-  if (made.comm != MPI_COMM_NULL) {
-    MPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN);
-    start_some(program, made.comm);
-  }
-  program->slots[slot] = made;
+  if (how == CREATE_GROUP || how == INTER || how == MERGE) wait_for_messages(program, how == CREATE_GROUP ? from : 0);
+  step_is(program, "%s/slot=%d/from=%d", makes[how].name, slot, from);
+  Slot *const made = &program->slots[slot];
+  const MPI_Comm parent = program->slots[from].comm;
+  *made = (Slot){.used = true, .inter = how == INTER, .comm = MPI_COMM_NULL, .making = MPI_REQUEST_NULL};
+  made->pending = how == IDUP && episode->idups;
+  if (parent == MPI_COMM_NULL && how != INTER && how != MERGE) return;
+  if (made->pending) MPI_Comm_idup(parent, &made->comm, &made->making);
+  else made->comm = makes[how].make(program, parent);
+  if (!made->pending) settle(program, slot);
+}
+
+void make_anew(Program *program) {
+  MPI_Comm *const comm = &program->slots[0].comm, made;
+  step_is(program, "anew");
+  complete_idups(program);
+  complete_messages(program, 0);
+  end_exchanges(program, 0, false);
+  free_requests(program, 0);
+  MPI_Comm_dup(*comm, &made);
+  MPI_Comm_free(comm);
+  *comm = made;
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -143,11 +218,15 @@ enum { frees_all = 0 };
 
 /* One in eight is left to MPI_Finalize, but where nothing is to be left. */
 void drop_communicator(Program *program) {
-  const int slot = draw_slot(program, false), how = draw_below(&program->random, 8) + (program->soaks || frees_all);
+  complete_idups(program);
+  const int slot = draw_slot(program, false);
+  const int how = draw_below(&program->random, 8) + (program->episode->soaks || frees_all);
   MPI_Comm *comm = &program->slots[slot].comm;
   if (slot == 0) return make_communicator(program);
   step_is(program, "%s/slot=%d", how == 0 ? "leak" : how == 1 ? "disconnect" : "free", slot);
   complete_messages(program, slot);
+  end_exchanges(program, slot, how < 4);
+  free_requests(program, slot);
   program->slots[slot].used = false;
   if (*comm == MPI_COMM_NULL || how == 0) return;
   if (how == 1) MPI_Comm_disconnect(comm);
@@ -156,6 +235,9 @@ void drop_communicator(Program *program) {
 
 void end_program(Program *program) {
   complete_messages(program, -1);
+  end_exchanges(program, -1, true);
+  free_requests(program, -1);
+  complete_idups(program);
   for (int slot = 1; slot < SLOTS; ++slot)
     if (program->slots[slot].used && program->slots[slot].comm != MPI_COMM_NULL)
       MPI_Comm_free(&program->slots[slot].comm);

@@ -57,7 +57,7 @@ void change_algorithm(Program *program) {
   const char *wrong = malformed[draw_below(&program->random, MALFORMED)];
   const char *spec = which < SPECS ? specs[which] : which == SPECS ? NULL : wrong;
   step_is(program, "algorithm/slot=%d/%s", slot, spec ? spec : "NULL");
-  if (program->soaks && slot == 0) return;
+  if (program->episode->soaks && slot == 0) return;
   int code = MPI_SUCCESS, class = MPI_SUCCESS;
   if (program->slots[slot].comm == MPI_COMM_NULL || !set_algorithm(program->slots[slot].comm, spec, &code)) return;
   MPI_Error_class(code, &class);
@@ -66,9 +66,9 @@ void change_algorithm(Program *program) {
 }
 
 /* The program has ANY_TAG receives on some slots: no messages of its own there. */
-static void run(Program *program, const Exchange exchanges[], const int slots[], int number) {
-  MPI_Comm comms[SEVERAL];
-  Exchange mine[SEVERAL];
+void run_exchanges(Program *program, const Exchange exchanges[], const int slots[], int number) {
+  MPI_Comm comms[TOGETHER];
+  Exchange mine[TOGETHER];
   int here = 0;
   for (int k = 0; k < number; ++k) {
     const MPI_Comm comm = program->slots[slots[k]].comm;
@@ -82,8 +82,7 @@ static void run(Program *program, const Exchange exchanges[], const int slots[],
   if (here > 0) exchange_run_several(program->suite, mine, comms, here, quiet ? MPI_COMM_NULL : first->comm);
 }
 
-/* One in four plans has an algorithm of its own. */
-static Exchange draw(Program *program, int slot) {
+Exchange draw_exchange_for(Program *program, int slot) {
   Exchange exchange = draw_exchange(&program->random, program->slots[slot].inter);
   const int which = draw_below(&program->random, 4 * SPECS);
   if (exchange.form == PLAN && which < SPECS) exchange.spec = specs[which];
@@ -92,10 +91,10 @@ static Exchange draw(Program *program, int slot) {
 
 void exchange_one(Program *program) {
   const int slot = draw_slot(program, false);
-  const Exchange exchange = draw(program, slot);
+  const Exchange exchange = draw_exchange_for(program, slot);
   char name[200];
   step_is(program, "slot=%d/%s", slot, exchange_name(&exchange, name, sizeof name));
-  run(program, &exchange, &slot, 1);
+  run_exchanges(program, &exchange, &slot, 1);
 }
 
 void exchange_several(Program *program) {
@@ -105,12 +104,12 @@ void exchange_several(Program *program) {
   char text[400] = "";
   for (int k = 0; k < number; ++k) {
     slots[k] = draw_slot(program, false);
-    exchanges[k] = draw(program, slots[k]);
+    exchanges[k] = draw_exchange_for(program, slots[k]);
     char name[200];
     const size_t length = strlen(text);
     snprintf(text + length, sizeof text - length, "%sslot=%d/%s", k > 0 ? " + " : "", slots[k],
              exchange_name(&exchanges[k], name, sizeof name));
   }
   step_is(program, "%s", text);
-  run(program, exchanges, slots, number);
+  run_exchanges(program, exchanges, slots, number);
 }

@@ -74,7 +74,7 @@ static Exchange as_possible(const Exchange *wanted, Group group) {
     exchange.types_by_peer = false;
     exchange.send_placement = exchange.recv_placement = DENSE;
   }
-  if (exchange.form == NONBLOCKING && exchange.in_place) {
+  if ((exchange.form == NONBLOCKING || exchange.form == PERSISTENT) && exchange.in_place) {
     if (exchange.pattern != UNIFORM) exchange.pattern = SKEWED;
     exchange.workload = NULL;
   }
@@ -119,6 +119,7 @@ void operation_start(Operation *operation, Suite *suite) {
   const Exchange *exchange = &operation->exchange;
   const Arguments *from = &operation->from, *to = &operation->to;
   int code = MPI_ERR_ARG;
+  suite_come_late(suite, SELDOM);
   switch (exchange->form) {
     case NONBLOCKING:
       code = call_nonblocking(exchange->collective, from, to, operation->comm, &operation->request);
@@ -143,7 +144,7 @@ void operation_check(Operation *operation, Suite *suite, int run) {
 }
 
 void operation_close(Operation *operation, Suite *suite) {
-  if (operation->exchange.form == PERSISTENT) MPI_Request_free(&operation->request);
+  if (operation->request != MPI_REQUEST_NULL) MPI_Request_free(&operation->request);
   if (operation->plan) expect_success(suite, plans()->free(&operation->plan), "freeing the plan");
   if (lasts(&operation->exchange)) {
     arguments_close(&operation->from);

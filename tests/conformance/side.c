@@ -200,6 +200,5 @@ void side_close(Side *side) {
   free(side->layouts);
   free(side->count);
   free(side->displacement);
-  free(side->allocation);
-  free(side->expected);
+  side_free(side);
 }

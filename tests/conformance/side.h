@@ -19,6 +19,7 @@ typedef struct {
   MPI_Aint *count, *displacement; /* one a peer, in items; Alltoallw's displacements in bytes */
   MPI_Aint low, high;             /* lowest byte of data and one past the highest, from the buffer's origin */
 
+  bool guarded; /* the allocation lies between pages that cannot be touched (guarded.h) */
   unsigned char* allocation;
   unsigned char* origin;   /* what MPI is given; lies outside the data where displacements are all negative */
   unsigned char* expected; /* what the allocation must hold after the call */
@@ -38,8 +39,9 @@ void side_close(Side* side);
 /** @return whether MPI agrees with our account of all types. */
 bool side_agrees_with_mpi(const Side* side);
 
-/** Make room for the buffer, elsewhere in each run. */
+/** Make room for the buffer, elsewhere in each run; and free it. */
 void side_allocate(Side* side, int run);
+void side_free(Side* side);
 
 /** Background everywhere; data where this side sends, or where in_place makes it do so. */
 void side_fill(Side* side, int run, bool with_data);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guarded.h"
 #include "oracle.h"
 #include "side.h"
 
@@ -12,7 +13,9 @@ typedef struct {
   MPI_Aint first;
 } Stream;
 
-static uint64_t run_seed(const Side *side, int run) { return oracle_mix(side->exchange->seed * 2 + (uint64_t)run); }
+static uint64_t run_seed(const Side *side, int run) {
+  return oracle_mix(side->exchange->seed * 2 + (uint64_t)run + ((uint64_t)side->exchange->version << 32));
+}
 
 /* What source sends to destination. Blocks that overlap are windows on one stream of their source. */
 static Stream block_stream(const Side *side, int run, int source, int destination) {
@@ -46,17 +49,53 @@ static void write_blocks(const Side *side, int run, unsigned char *allocation, b
   }
 }
 
+/* Every basic type is aligned to its size, or to the largest power of two in it. */
+static MPI_Aint alignment_of_data(const Side *side) {
+  MPI_Aint alignment = 1;
+  for (int peer = 0; peer < side->group.peers; ++peer) {
+    const Layout *layout = side_layout(side, peer);
+    for (int k = 0; k < layout->pieces; ++k)
+      while (alignment < ALIGNMENT && layout->piece[k].bytes % (2 * alignment) == 0) alignment *= 2;
+  }
+  return alignment;
+}
+
+/* By malloc, as most programs allocate, with guards at both ends: only what is written to these is seen. */
+static void allocate_plainly(Side *side, MPI_Aint low, MPI_Aint high, MPI_Aint guard) {
+  side->bytes = guard + (high - low) + guard;
+  side->allocation = malloc((size_t)side->bytes);
+  side->origin = side->allocation + guard - low;
+}
+
+/* The data touch a page that cannot be touched, so that what is read beyond them is seen, too. */
+static void allocate_guarded(Side *side, MPI_Aint low, MPI_Aint high, MPI_Aint guard, GuardedSide which) {
+  side->bytes = high - low + guard;
+  side->allocation = guarded_allocate((size_t)side->bytes, which);
+  side->origin = which == GUARDED_START ? side->allocation - low : side->allocation + side->bytes - high;
+}
+
+static MPI_Aint rounded_down(MPI_Aint value, MPI_Aint alignment) {
+  while (value % alignment != 0) --value;
+  return value;
+}
+
+void side_free(Side *side) {
+  if (side->guarded) guarded_free(side->allocation);
+  else free(side->allocation);
+  free(side->expected);
+}
+
 void side_allocate(Side *side, int run) {
   /* Guards grow from run to run, so that the buffer moves. */
   const MPI_Aint guard = GUARD_BYTES + ALIGNMENT * run;
-  MPI_Aint low = side->low;
-  while (low % ALIGNMENT != 0) --low;
-  side->bytes = guard + (side->high - low) + guard;
-  free(side->allocation);
-  free(side->expected);
-  side->allocation = malloc((size_t)side->bytes);
+  const uint64_t choice = side->exchange->seed + (uint64_t)(run + side->sends + side->group.me);
+  side_free(side);
+  side->guarded = choice % 2 == 1;
+  const MPI_Aint alignment = side->guarded ? alignment_of_data(side) : ALIGNMENT;
+  const MPI_Aint low = rounded_down(side->low, alignment), high = -rounded_down(-side->high, alignment);
+  if (side->guarded) allocate_guarded(side, low, high, guard, choice % 8 == 1 ? GUARDED_START : GUARDED_END);
+  else allocate_plainly(side, low, high, guard);
   side->expected = malloc((size_t)side->bytes);
-  side->origin = side->allocation + guard - low;
 }
 
 void side_fill(Side *side, int run, bool with_data) {

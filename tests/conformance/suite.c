@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "oracle.h"
 
 enum { CASE_LIMIT_S = 300 };
 
@@ -97,6 +100,16 @@ void suite_fail(Suite *suite, const char *format, ...) {
 void suite_skip(Suite *suite, const char *reason) {
   if (suite->rank == 0) printf("SKIP %s: %s\n", suite->name, reason);
   suite->case_skipped = true;
+}
+
+void suite_come_late(Suite *suite, int one_in) {
+  static const long delays_ns[] = {0, 1000, 100000, 2000000};
+  enum { DELAYS = sizeof delays_ns / sizeof delays_ns[0] };
+  if (suite->late == 0) return;
+  suite->late = oracle_mix(suite->late) | 1;
+  const uint64_t drawn = suite->late >> 1;
+  const struct timespec delay = {0, delays_ns[drawn / (uint64_t)one_in % DELAYS]};
+  if (drawn % (uint64_t)one_in == 0) nanosleep(&delay, NULL);
 }
 
 /* Every rank tells rank 0 its message, empty if it has none. Point to point, because some MPIs' reductions take tens of

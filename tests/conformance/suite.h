@@ -19,6 +19,7 @@ typedef struct {
   MPI_Comm comm; /* the suite's own duplicate of MPI_COMM_WORLD: no case uses it for what it tests */
   int rank, ranks;
   int passed, failed, skipped;    /* counted on rank 0 */
+  uint64_t late;                  /* where the delays of this rank are drawn from; 0: it has none */
   bool case_failed, case_skipped; /* failed: on this rank; skipped: the same on every rank */
   char name[640];
   char message[512];
@@ -43,6 +44,11 @@ void suite_fail(Suite* suite, const char* format, ...);
 
 /** Mark the case as not applicable. Every rank must decide alike. */
 void suite_skip(Suite* suite, const char* reason);
+
+enum { SELDOM = 40, OFTEN = 2 };
+
+/** Wait for up to some milliseconds, one time in so many, if the suite has delays: each rank draws its own. */
+void suite_come_late(Suite* suite, int one_in);
 
 /** Tell rank 0 the outcome of the case, which counts and prints it. Collective over all ranks. */
 void suite_end(Suite* suite);

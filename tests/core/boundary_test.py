@@ -3,12 +3,9 @@
 import json
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-import swapmeet
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (
@@ -55,12 +52,3 @@ def test_no_file_of_the_core_mentions_the_header(folder: str) -> None:
     files = [path for path in (ROOT / "src" / folder).iterdir() if path.suffix in (".cpp", ".hpp", ".c", ".h")]
     assert files
     assert not [path for path in files if "mpi.h" in path.read_text()]
-
-
-def test_the_stub_is_what_nanobind_writes(tmp_path: Path) -> None:
-    pytest.importorskip("nanobind", reason="the stub is made by nanobind.stubgen")
-    made = tmp_path / "_core.pyi"
-    words = ["-m", "nanobind.stubgen", "--quiet", "--module", "swapmeet._core", "--output-file", str(made)]
-    subprocess.run([sys.executable, *words], check=True, cwd=tmp_path)
-    kept = Path(swapmeet.__file__).parent / "_core.pyi"
-    assert made.read_text() == kept.read_text(), "make .venv/.package writes it anew"

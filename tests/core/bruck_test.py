@@ -8,6 +8,7 @@ import pytest
 from core.strategies import radices
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import _core
 
@@ -101,7 +102,7 @@ def node_maps(draw: st.DrawFn) -> tuple[str, int]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(node_maps(), radices, st.sampled_from(VARIANTS))
 def test_any_node_map(nodes: tuple[str, int], radix: str, variant: str) -> None:
     text, ranks = nodes
@@ -158,7 +159,7 @@ def test_unequal_nodes_in_every_variant(nodes: str) -> None:
         proved(f"dims=nodes,radix=all/2,{variant}", p, nodes)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3), st.sampled_from(VARIANTS), st.integers(1, 30))
 def test_any_groups_in_groups(factors: list[int], variant: str, ranks: int) -> None:
     sizes = list(itertools.accumulate(factors, lambda a, b: a * b))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from limits import examples
 
 from swapmeet import _core
 
@@ -391,7 +392,7 @@ POINTS = some.sampled_from(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     POINTS,
     some.integers(2, 24),

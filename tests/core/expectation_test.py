@@ -7,6 +7,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from limits import examples
 
 from swapmeet import _core
 
@@ -45,7 +46,7 @@ def measurements(draw: some.DrawFn) -> tuple[int, str, int, list[_core.Evidence]
     return ranks, nodes, size, evidence
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(measurements())
 def test_any_evidence_gives_one_choice_which_can_be_executed(case) -> None:
     """On each rank the same: nothing but the evidence counts, and not what was decided before."""
@@ -56,7 +57,7 @@ def test_any_evidence_gives_one_choice_which_can_be_executed(case) -> None:
     assert not first.unsuitable(ranks, nodes)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(measurements())
 def test_the_host_mpi_can_always_be_reached(case) -> None:
     """Whatever was stored: when this run has measured that all else takes twice as long, the host MPI is taken."""
@@ -102,6 +103,20 @@ def test_what_this_run_measures_counts_more_than_what_was_stored() -> None:
     now = [_core.Evidence(kind, NATIVE, 3, price_s, 0), _core.Evidence(kind, spec, 3, 1.5 * price_s, 0)]
     assert chosen(64, "8", 8, stored) == spec
     assert chosen(64, "8", 8, [*stored, *now]) != spec
+
+
+@pytest.mark.parametrize(("ratio", "counts"), [(3, False), (1 / 3, False), (1.8, True), (1 / 1.8, True)])
+def test_a_stored_time_counts_unless_this_run_took_half_as_long_or_twice(ratio: float, counts: bool) -> None:
+    kind = _core.CallKind(ALLTOALL, 64, 8, "8")
+    spec = chosen(64, "8", 8, [])
+    now = [_core.Evidence(kind, spec, 3, 1e-4, 1e-5)]
+    stored = [_core.Evidence(kind, spec, 1000, 1e-4 * ratio, 1e-6, _core.Measurer.trial, EARLIER)]
+
+    def seconds(evidence: list[_core.Evidence]) -> float:
+        found = _core.candidates(ALLTOALL, 64, 8, nodes="8", knowledge=_core.Knowledge(evidence=evidence), also=spec)
+        return next(one.seconds for one in found if one.spec == spec)
+
+    assert (seconds([*stored, *now]) != seconds(now)) == counts
 
 
 def test_what_took_longer_than_the_host_mpi_is_not_taken_whatever_the_model_has_it() -> None:

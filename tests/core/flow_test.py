@@ -17,6 +17,7 @@ from core.bruck_test import node_maps
 from core.strategies import radices
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import _core
 
@@ -230,7 +231,7 @@ variants = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(node_maps(), radices, variants)
 def test_any_node_map(nodes: tuple[str, int], radix: str, variant: str) -> None:
     text, ranks = nodes
@@ -238,7 +239,7 @@ def test_any_node_map(nodes: tuple[str, int], radix: str, variant: str) -> None:
     proved(f"dims=nodes,radix={radix},{variant}", ranks, text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4), radices, variants)
 def test_any_grid(sizes: list[int], radix: str, variant: str) -> None:
     ranks = functools.reduce(int.__mul__, sizes)
@@ -495,7 +496,7 @@ def run(all_ranks: list[_core.Flow], sizes: list[list[int]], draw: random.Random
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(node_maps(), radices, variants, st.integers(0, 2**32))
 def test_what_is_proved_also_runs(nodes: tuple[str, int], radix: str, variant: str, seed: int) -> None:
     text, ranks = nodes
@@ -634,7 +635,7 @@ def test_peak_against_lifetimes_of_messages() -> None:
             assert flow.peak_blocks() == peak_by_lifetimes(flow)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.integers(2, 20), radices, variants, st.integers(0, 2**32))
 def test_no_execution_takes_more_than_the_peak(ranks: int, radix: str, variant: str, seed: int) -> None:
     draw = random.Random(seed)
@@ -652,7 +653,7 @@ def test_the_peak_of_a_sliding_window_by_hand() -> None:
     assert flow.peak_blocks() == max(peaks)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(node_maps(), radices, variants)
 def test_peak_of_any_node_map(nodes: tuple[str, int], radix: str, variant: str) -> None:
     """At most P' blocks for each place held are on their way; their messages take more, at most all that came."""

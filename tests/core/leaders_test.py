@@ -13,6 +13,7 @@ from core.bruck_test import node_maps
 from core.flow_test import mutated, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import _core
 
@@ -61,7 +62,7 @@ def test_every_policy_up_to_24_ranks(per_node: str, policy: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(node_maps(), variants)
 def test_any_node_map(nodes: tuple[str, int], variant: str) -> None:
     text, ranks = nodes
@@ -70,7 +71,7 @@ def test_any_node_map(nodes: tuple[str, int], variant: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(node_maps(), variants, st.integers(0, 2**32))
 def test_what_is_proved_also_runs_with_blocks_of_unequal_size(nodes: tuple[str, int], variant: str, seed: int) -> None:
     text, ranks = nodes
@@ -211,7 +212,7 @@ def messages_of(ranks: int, nodes: str, per_node: str) -> Counter[tuple[int, int
     return found
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(node_maps(), variants)
 def test_messages_are_those_of_the_rule(nodes: tuple[str, int], variant: str) -> None:
     text, ranks = nodes
@@ -237,7 +238,7 @@ def way(source: int, destination: int, members: list[list[int]], per_node: str) 
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(node_maps(), st.sampled_from(LEADERS), st.sampled_from(("combined", "ahead", "total")), st.integers(0, 2**32))
 def test_blocks_of_unequal_size_go_the_same_way(nodes: tuple[str, int], per_node: str, how: str, seed: int) -> None:
     text, ranks = nodes
@@ -286,7 +287,7 @@ def test_leaders_share_the_work() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(node_maps(), variants)
 def test_counts_are_those_of_the_busiest_rank(nodes: tuple[str, int], variant: str) -> None:
     text, ranks = nodes
@@ -300,7 +301,7 @@ def test_counts_are_those_of_the_busiest_rank(nodes: tuple[str, int], variant: s
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(node_maps(), st.sampled_from(LEADERS))
 def test_rounds_are_positions(nodes: tuple[str, int], per_node: str) -> None:
     """With a window of one, each is a step."""

@@ -7,6 +7,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from limits import examples
 
 from swapmeet import _core
 
@@ -111,7 +112,7 @@ def test_shared_memory_within_a_node_takes_no_requests() -> None:
     assert chosen("shared-memory", 64, REQUEST=2)[0] == _core.parse_spec("shared-memory")
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     some.sampled_from(
         [

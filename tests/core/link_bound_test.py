@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 from scipy.optimize import linprog
 from scipy.sparse import lil_matrix
 
@@ -58,7 +59,7 @@ def least_load(network: _core.Network, ranks: int, per_node: int) -> float:
     return float(found.fun)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_lengths_reach_the_linear_program_and_never_exceed_it(seed: int, per_node: int) -> None:
     network = random_network(seed)

@@ -8,6 +8,7 @@ import math
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from limits import examples
 from network_costs import costs
 
 from swapmeet import _core
@@ -72,7 +73,7 @@ def some_spec(draw: st.DrawFn) -> str:
     return f"two-layer(r1={draw(st.sampled_from([2, 3, 'all']))},r2={draw(st.sampled_from([2, 4, 'all']))})"
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.sampled_from(sorted(NETWORKS)),
     st.integers(2, 120),

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import SwapmeetError, _core, machines
 
@@ -156,7 +157,7 @@ def test_a_message_alone_on_its_links_waits_for_nobody() -> None:
     assert estimate("pairwise", 8, slow, 1000, network) == pytest.approx(7 * 1.016)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.sampled_from(["pairwise", "spread-out", "tra(r=2)", "torus", "bruck-dt", "direct(window=3,complete=any)"]),
     st.integers(0, 1 << 20),

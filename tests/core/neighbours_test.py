@@ -9,6 +9,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import _core
 from swapmeet._core import Neighbourhood
@@ -77,7 +78,7 @@ def node_map(ranks: int, rng: random.Random) -> list[int]:
 
 
 @given(st.integers(1, 12), st.integers(0, 3), st.floats(0, 1), st.integers(0, 2**32), st.sampled_from(SPECS))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_random_multigraphs_are_proved(ranks: int, most: int, share: float, seed: int, spec: str) -> None:
     rng = random.Random(seed)
     edges = [[rng.randint(0, most) if rng.random() < share else 0 for _ in range(ranks)] for _ in range(ranks)]
@@ -98,7 +99,7 @@ def test_grids_are_proved(spec: str) -> None:
 
 
 @given(st.integers(1, 13), st.integers(0, 3), st.floats(0, 1), st.integers(0, 2**32), st.sampled_from(LEADERS))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_leaders_are_proved(ranks: int, most: int, share: float, seed: int, spec: str) -> None:
     """Self-edges, duplicates, ranks without neighbours and unequal nodes among them; and the messages between nodes."""
     rng = random.Random(seed)

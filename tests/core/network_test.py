@@ -8,6 +8,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import _core
 
@@ -149,7 +150,7 @@ def networks(draw: st.DrawFn) -> str:
 
 @pytest.mark.slow
 @given(networks())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_text_of_any_network_reads_back(text: str) -> None:
     network = _core.parse_network(text)
     assert _core.parse_network(str(network)) == network
@@ -304,7 +305,7 @@ def hops(network: _core.Network, start: int) -> dict[int, int]:
 
 @pytest.mark.slow
 @given(networks(), st.sampled_from(list(_core.Spread)), st.integers(0, 3))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_paths_are_minimal(text: str, spread: _core.Spread, seed: int) -> None:
     placed = _core.PlacedNetwork(_core.parse_network(text), spread, seed)
     for (a, b), path in paths(placed).items():
@@ -427,7 +428,7 @@ def test_loads_of_slim_fly_are_those_of_the_paper() -> None:
 
 
 @given(networks(), st.integers(0, 9), st.sampled_from(["shift", "random", "scatter"]), st.sampled_from([1, 2, 5]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_loads_are_those_of_a_count_by_hand(text: str, seed: int, order: str, window: int) -> None:
     network = _core.parse_network(text)
     placed = _core.PlacedNetwork(network, placement=f"random:{seed}:2")

@@ -14,6 +14,7 @@ import pytest
 from evidence import KEY, took
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import _core
 
@@ -151,7 +152,7 @@ def test_what_the_fuzzer_has_found_is_read_or_refused(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", READERS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(data=st.data())
 def test_damaged_texts_are_read_or_refused(kind: str, data: st.DataObject) -> None:
     text = data.draw(damaged(SEEDS[kind]))

@@ -9,6 +9,7 @@ import pytest
 from core.network_test import direct, networks
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import _core
 
@@ -54,7 +55,7 @@ def test_the_checker_finds_conflicts() -> None:
 
 
 @given(networks(), st.sampled_from(list(_core.Spread)), st.integers(0, 9), st.integers(1, 14), st.integers(0, 3))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_link_of_any_network_carries_more_than_its_capacity(
     text: str, spread: _core.Spread, seed: int, ranks: int, effort: int
 ) -> None:

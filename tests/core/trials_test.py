@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
+from limits import examples
 
 from swapmeet import _core
 
@@ -251,7 +252,7 @@ def test_little_is_tried_once_all_is_known() -> None:
     assert len(app.arms) - before < 60
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=examples(60), derandomize=True)
 @example(times=[1.3125, 1.1875, 1.0], errors=[-0.5, 0, 0, 0, 0, 0, 0], seed=1)  # cheap trials ate the budget
 @given(
     times=some.lists(some.floats(0.3, 3), min_size=2, max_size=7),

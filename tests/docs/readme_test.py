@@ -1,121 +1,118 @@
-"""The README's figures are those of the pages that its table links: the least and the greatest of their rows."""
+"""The README's figures come from committed data, which others can repeat; pages whose data nobody can repeat warn."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+import subprocess
+import sys
+import warnings
 from pathlib import Path
-from statistics import median
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MEASUREMENTS = ROOT / "docs" / "measurements"
-README = (ROOT / "README.md").read_text()
-MPIS = ("MPICH", "Open MPI")
-SMALL, LARGE = "`auto`, up to 4 KiB", "`auto`, above"
-SECOND = "`auto, second run`, up to 4 KiB"
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import provenance  # noqa: E402
+import readme  # noqa: E402
+
+TEXT = (ROOT / "README.md").read_text()
+STATED = re.compile(r"more\s+than\s+(\d+)\s+commits\s+to\s+`src`\s+ago")
 
 
-def line(begin: str) -> str:
-    """The row of the README's table that begins so."""
-    (found,) = (row for row in README.splitlines() if row.startswith(f"| {begin}"))
-    return found
+@pytest.fixture
+def history() -> None:
+    if why := provenance.no_history():
+        pytest.skip(f"the commits of measurements cannot be looked up: {why}")
 
 
-def rows(page: str, head: str) -> Iterator[dict[str, str]]:
-    """The rows of the page's tables whose first column has this head."""
-    names: list[str] = []
-    for text in (MEASUREMENTS / page).read_text().splitlines():
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", text)[1:-1]]
-        if not cells:
-            names = []
-        elif not names:
-            names = cells
-        elif names[0] == head and not cells[0].startswith("---"):
-            yield dict(zip(names, cells, strict=True))
+def stated_age() -> int:
+    (found,) = STATED.findall(TEXT)
+    return int(found)
 
 
-def number(cell: str) -> float:
-    """The estimate of a cell with its interval."""
-    return float(cell.split()[0])
+def test_the_figures_are_those_of_the_data() -> None:
+    made = TEXT.partition(readme.BEGIN)[2].partition(readme.END)[0]
+    assert made == readme.contents(stated_age()), "python benchmarks/readme.py writes them anew"
 
 
-def span(values: list[float], digits: int = 1) -> str:
-    """As the README has it."""
-    return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
+def test_a_figure_outside_of_what_is_computed_is_none() -> None:
+    """A speed-up that somebody types in is refused."""
+    before, _, rest = TEXT.partition(readme.BEGIN)
+    assert not re.findall(r"\d\.\d", (before + rest.partition(readme.END)[2]).replace("Python 3.10", ""))
 
 
-def of_benchmarks(page: str, column: str, pattern: str, mpi: str = "") -> str:
-    """Over the benchmarks whose name matches, with an MPI."""
-    table = list(rows(page, "benchmark"))
-    some = [row for row in table if column in row and re.fullmatch(pattern, row["benchmark"]) and mpi in row["MPI"]]
-    return span([number(row[column]) for row in some if row[column]], 2 if column == LARGE and not mpi else 1)
+def test_cells_and_rows_fit() -> None:
+    assert all(any(readme.of_mpi(row, mpi) for mpi in readme.MPIS) for row in readme.ROWS)
+    users = [row for row in readme.ROWS if row.data == "users"]
+    chosen = [cell for cell in readme.cells("users") for row in users if row.wanted(cell)]
+    assert sorted(map(repr, chosen)) == sorted(map(repr, readme.cells("users"))), "a cell is missing, or in two rows"
 
 
-def test_a_core_for_each_rank() -> None:
-    small, large = (
-        [f"{mpi} {of_benchmarks('cores.md', column, '.*', mpi)}" for mpi in MPIS] for column in (SMALL, LARGE)
-    )
-    assert f"blocks up to 4 KiB: {', '.join(small)}; larger: {', '.join(large)}" in line("one node, 8 and 16 ranks")
+@pytest.mark.parametrize("file", readme.data(), ids=lambda file: file.stem)
+def test_others_can_repeat_the_data(file: Path) -> None:
+    assert provenance.commits(file)
+    assert not [commit for commit in provenance.commits(file) if commit.endswith(provenance.CHANGED)]
 
 
-@pytest.mark.parametrize(
-    "begin, column, pattern",
-    [
-        ("one node, 2, 4 and 8 ranks on two cores", SMALL, r"\w+ Alltoallv?"),
-        ("the same, larger blocks", LARGE, r"\w+ Alltoallv?"),
-        ("`MPI_Ialltoall`, `MPI_Ialltoallv`", SMALL, r"\w+ Ialltoallv?"),
-    ],
-)
-def test_two_cores(begin: str, column: str, pattern: str) -> None:
-    assert ", ".join(f"{mpi} {of_benchmarks('users.md', column, pattern, mpi)}" for mpi in MPIS) in line(begin)
+@pytest.mark.usefixtures("history")
+def test_commits_are_known_and_ages_are_reported() -> None:
+    problems = [
+        why for file in readme.data() for commit in provenance.commits(file) if (why := provenance.problem(commit))
+    ]
+    assert not problems
+    warnings.warn("Age of the README's data: " + "; ".join(map(provenance.report, readme.data())), stacklevel=1)
 
 
-def test_several_nodes() -> None:
-    first, second = (of_benchmarks("clusters.md", column, ".*") for column in (SMALL, SECOND))
-    assert f"{first} in the first run, {second} in the second" in line("several nodes (virtual clusters of 4 and 8)")
-    small, large = (of_benchmarks("clusters-large.md", column, ".*") for column in (SMALL, LARGE))
-    text = line("several nodes, larger blocks")
-    assert f"up to 4 KiB {small}, above {large}" in text
-    slower, cells = re.findall(r"In (\w+) of (\d+) cells", (MEASUREMENTS / "clusters-large.md").read_text())[0]
-    worst = min(number(row["speed-up"]) for row in rows("clusters-large.md", "benchmark") if "speed-up" in row)
-    assert f"in {slower} of {cells} cells slower, at worst {worst:.2f}" in text
+@pytest.mark.usefixtures("history")
+def test_the_chart_is_as_old_as_stated() -> None:
+    (commit,) = provenance.commits(provenance.MEASUREMENTS / f"{readme.CHART}.jsonl")
+    assert stated_age() <= provenance.age(commit) <= 2 * stated_age(), "python benchmarks/readme.py states it anew"
 
 
-def test_neighbours_between_nodes() -> None:
-    small = [row for row in rows("neighbours-clusters.md", "exchange") if row["block"] in ("8 B", "64 B", "512 B")]
-    found = span([number(row["MPICH 5.0.2, P = 16: `auto`"]) for row in small])
-    assert f"MPICH {found} " in line("`MPI_Neighbor_alltoall`, four virtual nodes, blocks up to 512 B")
+@pytest.mark.usefixtures("history")
+@pytest.mark.parametrize("page", provenance.pages(), ids=lambda page: page.stem)
+def test_pages_warn_of_data_that_cannot_be_repeated(page: Path) -> None:
+    assert provenance.pages()[page] == page.read_text(), "python benchmarks/provenance.py page writes the warning"
 
 
-def test_derived_types() -> None:
-    found: dict[str, list[float]] = defaultdict(list)
-    for row in rows("typed.md", "exchange"):
-        for name, cell in row.items():
-            if "auto" in name and cell:
-                found[name].append(number(cell))
-    middle = {
-        name: f"{value:.1f}" if (value := median(times)) < 10 else f"{value:.0f}" for name, times in found.items()
-    }
-    two, four = ({mpi: next(middle[n] for n in middle if mpi in n and f"P = {p}" in n) for mpi in MPIS} for p in (2, 4))
-    assert all(f"{mpi} {two[mpi]} and {four[mpi]}" in line("`MPI_Alltoallw`") for mpi in MPIS)
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=n", "-c", "user.email=e")
+    done = subprocess.run(["git", "-C", folder, *identity, *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
-def test_one_copy() -> None:
-    times: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for text in (MEASUREMENTS / "heap.txt").read_text().splitlines():
-        mpi, whose, size, _, call_us, _ = text.split()
-        times[mpi, whose, size].append(float(call_us))
-    gains: dict[str, list[float]] = defaultdict(list)
-    for mpi, whose, size in list(times):
-        if whose == "host":
-            gains[mpi].append(median(times[mpi, "host", size]) / median(times[mpi, "heap", size]))
-    assert f"Open MPI {span(gains['openmpi'])}, MPICH {span(gains['mpich'])}" in line("`swapmeet run --heap`")
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of two commits, of which the second changes `src`."""
+    folder = tmp_path / "repository"
+    (folder / "src").mkdir(parents=True)
+    git(folder, "init")
+    git(folder, "commit", "--allow-empty", "--message", "first")
+    (folder / "src" / "file").touch()
+    git(folder, "add", "src")
+    git(folder, "commit", "--message", "second")
+    monkeypatch.setattr(provenance, "ROOT", folder)
+    return folder
 
 
-def test_the_chart_has_machine_commit_and_day() -> None:
-    page = (MEASUREMENTS / "cores.md").read_text()
-    (found,) = re.findall(r"(\d{4}-\d\d-\d\d); Swapmeet \S+, (commit \w+);", page)
-    assert ", ".join(found) in README.replace("\n", " ")
+def test_commits_are_looked_up(repository: Path) -> None:
+    first = git(repository, "rev-parse", "--short=12", "HEAD~1")
+    assert provenance.age(first) == 1 and not provenance.problem(first)
+    assert "uncommitted changes" in provenance.problem(f"{first}-dirty")
+    assert "does not have" in provenance.problem("0123456789ab")
+
+
+def test_a_shallow_clone_knows_no_history(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not provenance.no_history()
+    git(repository.parent, "clone", "--depth=1", f"file://{repository}", "shallow")
+    monkeypatch.setattr(provenance, "ROOT", repository.parent / "shallow")
+    assert provenance.no_history() == "this is a shallow clone"
+    assert not provenance.problem("0123456789ab") and provenance.problem("0123456789ab-dirty")
+
+
+def test_a_warning_is_put_and_removed() -> None:
+    page = "# Title\n\nText.\n"
+    warned = provenance.warned(page, ["in a tree with uncommitted changes (commit a-dirty)"])
+    assert "uncommitted changes (commit a-dirty)" in warned
+    assert provenance.warned(warned, []) == page

@@ -1,4 +1,4 @@
-"""The site in a real browser, from files and a server: search, schemes, frames, the console, accessibility."""
+"""The site in a real browser, from files and a server: search, frames, the console, accessibility."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ AXE = "axe-core@4.14.1"
 #: One page of each kind: start, frame and pictures, tables, reference, code, and a page of `swapmeet draw`.
 KINDS = ("index", "families/layers", "reference/commands", "tutorial", "schedules/bruck-8")
 ABSOLUTE = "404.html"  #: is read from a server only
-PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 MISSING = "return [...document.images].filter(one => one.complete && !one.naturalWidth).map(one => one.src)"
 FOUND = "return [...document.querySelectorAll('.md-search-result__item a')].map(one => one.href)"
 AUDIT = """
@@ -104,33 +103,7 @@ def test_search_finds_a_word(chromium: Any, root: str) -> None:
     assert not errors(chromium)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_scheme_of_the_system(chromium: Any, site: Path, scheme: str) -> None:
-    use_scheme(chromium, scheme)
-    assert not problems(chromium, (site / "family.html").as_uri())
-    bright = (
-        "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0) > 384"
-    )
-    assert chromium.execute_script(f"return {bright}") == (scheme == "light")
-    frame = chromium.find_element("css selector", "iframe.schedule")
-    chromium.execute_script("arguments[0].scrollIntoView()", frame)
-    chromium.switch_to.frame(frame)
-    assert wait(chromium, "return document.querySelectorAll('#ring .chord').length") == 8
-    assert chromium.execute_script(f"return {bright}") == (scheme == "light")
-    chromium.switch_to.default_content()
-    assert not errors(chromium)
-
-
-def test_a_phone_need_not_scroll_sideways(chromium: Any, site: Path) -> None:
-    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
-    try:
-        for kind in KINDS:
-            chromium.get((site / f"{kind}.html").as_uri())
-            assert chromium.execute_script("return document.documentElement.scrollWidth") <= PHONE["width"], kind
-    finally:
-        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessible(chromium: Any, site: Path, axe: str, scheme: str) -> None:
     use_scheme(chromium, scheme)
@@ -144,6 +117,7 @@ def audit(chromium: Any, axe: str, page: Path) -> list[str]:
     return [f"{page.stem}: {found}" for found in chromium.execute_async_script(AUDIT)]
 
 
+@pytest.mark.long
 def test_problems_are_found(chromium: Any, axe: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(

@@ -12,8 +12,6 @@ import typer.main
 from docs.html import Page, read
 from docs.pages import PAGES, ROOT
 
-from swapmeet import _core
-from swapmeet.cli.algorithms import aliases_markdown
 from swapmeet.cli.app import app
 
 pytestmark = pytest.mark.slow
@@ -106,26 +104,6 @@ def test_every_command_and_its_options_are_in_the_reference(site: Path) -> None:
         assert f"swapmeet {name}" in text
         options = [option for param in command.params for option in param.opts if option.startswith("-")]
         assert not [option for option in options if option not in text]
-
-
-def test_every_kind_of_picture_is_shown() -> None:
-    text = (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8")
-    commands = typer.main.get_command(app).commands
-    (kinds,) = (option.help for option in commands["plot"].params if option.name == "kind")
-    names = re.findall(r"\w+", kinds.partition(":")[2].partition(";")[0])
-    assert len(names) > 4 and not [kind for kind in names if kind != "report" and f"--kind {kind} " not in text]
-    drawing = {(name, word) for name in commands for option in commands[name].params for word in option.opts}
-    drawing = {(name, word) for name, word in drawing if word in ("--plot", "--picture")}
-    assert len(drawing) >= 2
-    assert not [(name, word) for name, word in drawing if not re.search(rf"swapmeet {name} .*{word} ", text)]
-
-
-def test_the_table_of_aliases_is_up_to_date() -> None:
-    page = ROOT / "docs" / "family.md"
-    assert page.read_text().endswith("\n\n" + aliases_markdown() + "\n"), (
-        f"{page}: put the output of `swapmeet algorithms --markdown` at its end again"
-    )
-    assert len(_core.aliases()) > 20
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

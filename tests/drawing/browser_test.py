@@ -17,7 +17,7 @@ pytest.importorskip("selenium.webdriver", reason="takes selenium: pip install se
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

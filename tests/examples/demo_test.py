@@ -41,8 +41,8 @@ def test_it_ends_with_what_to_type() -> None:
     )
     assert [name for name, *_ in rows] == [
         demo.APPLICATION,
-        "OSU's Alltoall, blocks of 64 B",
-        "OSU's Alltoall, blocks of 1 MiB",
+        "Alltoall timed as by OSU, blocks of 64 B",
+        "Alltoall timed as by OSU, blocks of 1 MiB",
     ]
     for _, calls, middle, low, high in rows:
         assert int(calls) > 0 and float(low) <= float(middle) <= float(high)

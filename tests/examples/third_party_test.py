@@ -192,6 +192,7 @@ def served(entry: Any) -> int:
     return sum(calls["served"] for calls in entry["calls"].values())
 
 
+@pytest.mark.other_mpi
 def test_transposes_of_fftw(tmp_path: Path) -> None:
     runs = run_for_real(APPLICATIONS["fftw"], tmp_path)
     for entry in runs:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "mutants"))
+from applying import Change, changed
 
 CHANNEL, ROWS, TURNS = "node/channel.hpp", "node/rows.hpp", "engine/rows_in_turn.hpp"
 NODE, ARENAS = "node/node.cpp", "node/arenas.cpp"
@@ -15,7 +17,7 @@ LOST = "out of step|wait for one another for ever"
 
 @dataclass(frozen=True)
 class Mutation:
-    """Replaces a text that occurs once in a file of src/: an expression or, ending in ; or }, statements."""
+    """Replaces a text in a file of src/, as tests/mutants/applying.py has it."""
 
     name: str
     file: str
@@ -92,23 +94,13 @@ def mutate(source: Path, target: Path) -> None:
     Raises
     ------
     ValueError
-        If a text is not there, or more than once: the code has changed, and the mutation must follow.
+        If a text is not there once.
     """
     for file in sorted({mutation.file for mutation in MUTATIONS}):
-        text = (source / file).read_text()
-        here = [(number, mutation) for number, mutation in enumerate(MUTATIONS, 1) if mutation.file == file]
-        for old, group in itertools.groupby(here, lambda one: one[1].old):
-            if text.count(old) != 1:
-                raise ValueError(f"{file} has this {text.count(old)} times, not once: {old}")
-            text = text.replace(old, _choice(old, list(group)))
+        here = [Change(number, one.old, one.new) for number, one in enumerate(MUTATIONS, 1) if one.file == file]
+        text = changed(file, (source / file).read_text(), here, lambda number: f"::mutation == {number}")
         (target / file).parent.mkdir(parents=True, exist_ok=True)
         (target / file).write_text(text)
-
-
-def _choice(old: str, choices: list[tuple[int, Mutation]]) -> str:
-    if old.endswith((";", "}")):
-        return " else ".join([*(f"if (::mutation == {n}) {{ {one.new} }}" for n, one in choices), f"{{ {old} }}"])
-    return "(" + " : ".join([*(f"::mutation == {n} ? ({one.new})" for n, one in choices), f"({old})"]) + ")"
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from swapmeet.mpi import mpis
-from swapmeet.mpi.library import library
+from swapmeet.mpi.library import heap_library, library
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -51,3 +51,14 @@ def test_preloading_does_not(launch, compiled, wheel: str) -> None:
     done = launch(2, argv, mpi=wheel, env={"SWAPMEET_EXPLAIN": "1"}, algorithm="pairwise")
     assert (done.returncode, done.stdout) == (0, "wrong: 0\n"), done.stderr
     assert "Alltoall" not in done.stderr
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("algorithm", ["auto", "pairwise"])
+def test_a_library_that_is_closed_stays(launch, compiled, wheel: str, when: str, algorithm: str) -> None:
+    """MPI_Finalize calls what the library has left in MPI: dlclose() must not take that away."""
+    mpi = mpis.find(wheel)
+    argv = [compiled(wheel, "unloads", "-ldl"), when, library(mpi), heap_library(mpi)]
+    done = launch(3, argv, mpi=wheel, env={"SWAPMEET_EXPLAIN": "1", "SWAPMEET_ALGORITHM": algorithm}, preload=False)
+    assert (done.returncode, done.stdout) == (0, "wrong or gone: 0\n"), done.stderr
+    assert "swapmeet: Alltoall on 3 ranks" in done.stderr

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
 
-pytestmark = pytest.mark.in_turn
+import pytest
 
 RANKS = 3
 MISTAKES = {
@@ -24,28 +24,32 @@ MISTAKES = {
 }
 
 
-def run(launch, compiled, wheel: str, case: str, algorithm: str, nodes: str = "mpi"):
-    env = {"SWAPMEET_CHECK": "1", "SWAPMEET_NODES": nodes}
-    return launch(RANKS, [compiled(wheel, "mistakes"), case], mpi=wheel, algorithm=algorithm, env=env)
+@pytest.fixture
+def run(cases, wheel: str):
+    """Make mistakes, each on a new communicator, in one launch; all that is printed."""
+
+    def run(mistakes: Sequence[str], right: str, algorithm: str, nodes: str = "mpi"):
+        env = {"SWAPMEET_CHECK": "1", "SWAPMEET_NODES": nodes}
+        runs = [[mistake] for mistake in mistakes]
+        more = {"times": RANKS, "job_ranks": RANKS + 1, "algorithm": algorithm, "env": env, "timeout": 240}
+        return cases(wheel, "mistakes", [RANKS], runs, right, **more)
+
+    return run
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "pairwise", "native"])
-@pytest.mark.parametrize("case", MISTAKES)
-def test_a_mistake_is_told_once_and_is_an_error_of_all(launch, compiled, wheel: str, case: str, algorithm: str) -> None:
-    done = run(launch, compiled, wheel, case, algorithm)
-    assert done.stdout.splitlines() == ["arguments, right"] * RANKS, done.stderr
+def test_a_mistake_is_told_once_and_is_an_error_of_all(run, algorithm: str) -> None:
+    done = run(list(MISTAKES), "arguments, right\n", algorithm)
     told = [line for line in done.stderr.splitlines() if line.startswith("swapmeet: error")]
-    assert told == ["swapmeet: error: " + MISTAKES[case]]
+    assert told == ["swapmeet: error: " + said for said in MISTAKES.values()]
 
 
-@pytest.mark.parametrize("case", ["none", "pairs", "names"])
 @pytest.mark.parametrize("algorithm", ["auto", "bruck"])
-def test_what_is_right_passes(launch, compiled, wheel: str, algorithm: str, case: str) -> None:
-    done = run(launch, compiled, wheel, case, algorithm, "2")
-    assert done.stdout.splitlines() == ["right, right"] * RANKS
-    assert done.stderr == ""
+def test_what_is_right_passes(run, algorithm: str) -> None:
+    assert run(["none", "pairs", "names"], "right, right\n", algorithm, "2").stderr == ""
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("algorithm", "to", "sent"),
     [("padded-bruck", 2, 100), ("padded-alltoall", 2, 100), ("bruck", 1, 100_000), ("shared-memory", 1, 100)],

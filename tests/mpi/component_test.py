@@ -17,6 +17,8 @@ from swapmeet import SwapmeetError
 from swapmeet.mpi import library as libraries
 from swapmeet.mpi import mpis
 
+pytestmark = pytest.mark.other_mpi
+
 MPI = "openmpi-system"
 TESTS = Path(__file__).parents[1]
 SOURCE = TESTS.parent / "src" / "component" / "coll_swapmeet.c"

@@ -146,3 +146,12 @@ def test_the_suite_notices_wrong_data(launch, built, compiled, wheel: str) -> No
     done = launch(2, argv, mpi=wheel, preload=False)
     assert done.returncode != 0
     assert re.search(r"^\d+ passed, [1-9]\d* failed", done.stdout, re.MULTILINE), done.stdout[-2000:]
+
+
+def test_the_suite_notices_what_is_read_beyond_an_array(launch, built, compiled, wheel: str) -> None:
+    """Preloads an MPI_Alltoallv that reads one count too many."""
+    spoiler = compiled(wheel, "spoiler", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={spoiler}", built(wheel, "conformance"), "--only", "alltoallv/int/basic"]
+    done = launch(2, argv, mpi=wheel, preload=False)
+    assert done.returncode != 0
+    assert "conformance: dies in case alltoallv/int/basic" in done.stdout + done.stderr

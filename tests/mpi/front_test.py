@@ -259,3 +259,12 @@ def test_the_version_is_that_of_the_package(front: Path) -> None:
     assert swapmeet.__version__.encode() in front.read_bytes()
     assert installed.is_front(front)
     assert not installed.is_front(site.library_beside(front, "mpich"))
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_front_that_is_closed_stays(launch, compiled, front: Path, wheel: str, when: str) -> None:
+    argv = [compiled(wheel, "unloads", "-ldl"), when, front]
+    env = {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_ALGORITHM": "pairwise"}
+    done = launch(3, argv, mpi=wheel, env=env, preload=False)
+    assert (done.returncode, done.stdout) == (0, "wrong or gone: 0\n"), done.stderr
+    assert "swapmeet: Alltoall on 3 ranks" in done.stderr

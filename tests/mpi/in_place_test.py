@@ -22,15 +22,13 @@ AT_FIVE = {"auto", "direct(window=1,intra=shm)", "tuna"}  #: in CI, too: the cho
 @pytest.mark.parametrize(
     ("spec", "ranks"),
     [
-        pytest.param(spec, ranks, marks=[] if ranks < 5 or spec in AT_FIVE else [pytest.mark.long])
-        for spec in SPECS
-        for ranks in (2, 3, 5)
+        *((spec, [2, 3, *([5] if spec in AT_FIVE else [])]) for spec in SPECS),
+        *(pytest.param(spec, [5], marks=pytest.mark.long) for spec in SPECS if spec not in AT_FIVE),
     ],
+    ids=str,
 )
-def test_every_byte(launch, compiled, wheel: str, spec: str, ranks: int) -> None:
-    done = launch(ranks, [compiled(wheel, "in_place")], mpi=wheel, algorithm=spec, timeout=120)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert done.stdout == "in_place: right\n"
+def test_every_byte(cases, wheel: str, spec: str, ranks: list[int]) -> None:
+    cases(wheel, "in_place", ranks, [[]], "in_place: right\n", algorithm=spec, timeout=240)
 
 
 def test_several_nodes(launch, compiled, wheel: str) -> None:

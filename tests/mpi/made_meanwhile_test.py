@@ -31,6 +31,15 @@ def test_never_waits_for_what_the_application_makes(
         assert served(tmp_path / "1.json")["direct(order=shift,window=1,complete=all)"] >= 10
 
 
+@pytest.mark.parametrize("how", ["threads", "race 1200"])
+def test_ranks_of_a_node_need_no_communicator_on_many_ranks(launch, compiled, wheel: str, how: str) -> None:
+    """On more than 512 ranks they made one in the first exchange, and hung with Open MPI."""
+    env = {"SWAPMEET_NODES": "2", "SWAPMEET_GATHERED_RANKS": "1"}
+    argv = [compiled(wheel, "made_meanwhile", "-pthread"), *how.split()]
+    done = launch(3, argv, mpi=wheel, env=env, algorithm="direct(intra=shm)", timeout=60)
+    assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("how", ["typed", "planned"])
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_makes_what_it_needs_alone_before_the_application_makes_any(

@@ -57,13 +57,13 @@ Exchange = Callable[..., tuple[str, set[str]]]
 
 
 @pytest.fixture
-def exchange(launch, compiled, tallies, tmp_path: Path, wheel: str) -> Exchange:
+def exchange(launch, compiled, guarded, tallies, tmp_path: Path, wheel: str) -> Exchange:
     """Run the program, which must find nothing wrong: what it printed, and the algorithms of its exchanges."""
 
     def exchange(ranks: int, *words: str, algorithm: str | None = None, **env: str) -> tuple[str, set[str]]:
         statistics = tmp_path / "statistics.json"
         env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_EXPLAIN": "1", **env}
-        argv = [compiled(wheel, "neighbours"), *words]
+        argv = [compiled(wheel, "neighbours", *guarded), *words]
         done = launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=env, timeout=60)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         counted = re.search(r"^neighbours: (\d+) calls, 0 wrong$", done.stdout, re.MULTILINE)
@@ -222,6 +222,33 @@ def test_what_does_not_suit_leaves_neighbours_to_the_host(exchange: Exchange, al
     said, algorithms = exchange(3, f"forms={BLOCKING}", "rounds=1", "only=grid of two", algorithm=algorithm)
     assert algorithms == {"native"}
     assert reason in said
+
+
+TEN_EDGES = """
+from array import array
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+graph = world.Create_dist_graph_adjacent([1 - world.rank] * 10, [1 - world.rank] * 10)
+received = array("i", [-1] * 10)
+graph.Neighbor_alltoall([array("i", range(10 * world.rank, 10 * world.rank + 10)), 1, MPI.INT], [received, 1, MPI.INT])
+other = 10 * (1 - world.rank)
+assert list(received) == list(range(other, other + 10))
+"""
+
+
+@pytest.mark.parametrize(("limit", "serves"), [(10, False), (15, False), (16, True)])
+def test_a_window_has_as_many_receives_as_sends(
+    launch, tallies, tmp_path: Path, wheel: str, limit: int, serves: bool
+) -> None:
+    """Eight of each of the ten messages, where the edges are to one rank: the limit of requests counts both."""
+    pytest.importorskip("mpi4py")
+    statistics = tmp_path / "statistics.json"
+    env = {"SWAPMEET_REQUEST_LIMIT": str(limit), "SWAPMEET_STATS": str(statistics), "SWAPMEET_NODES": "1"}
+    argv = [sys.executable, "-c", TEN_EDGES]
+    done = launch(2, argv, mpi=wheel, algorithm="direct(window=8,complete=any)", env=env)
+    assert done.returncode == 0, done.stderr
+    (tally,) = tallies(statistics)
+    assert (tally["algorithm"] != "native") == serves, tally
 
 
 NOT_BLOCKING = ["direct(window=2,complete=any)", "direct(intra=auto)", "leaders(per-node=1,intra=auto)"]

@@ -73,8 +73,7 @@ def test_a_thread_that_waits_sleeps(
     share = re.search(r"(\d+)% of a core", done.stdout)
     assert done.returncode == 0 and "waits_for_late: right" in done.stdout and share, done.stdout + done.stderr
     served = {tally["algorithm"]: tally["calls"] for tally in tallies(statistics)}
-    # all but the first, after which the ranks meet; by auto some are the host MPI's between nodes
-    assert sum(served.values()) == 2 or spec == "auto", served
+    assert sum(served.values()) == 3 or spec == "auto", served  # by auto some are the host MPI's between nodes
     assert int(share[1]) < 25
 
 
@@ -91,15 +90,13 @@ def test_ranks_of_several_levels_serve_nothing(launch, compiled, wheel: str) -> 
     assert done.stderr.count(WARNING) == 1 and "Alltoall" not in done.stderr
 
 
-@pytest.mark.long  # it waits for half a minute
 @pytest.mark.parametrize("different", ["unset SWAPMEET_NONBLOCKING", "export SWAPMEET_NONBLOCKING=native"])
-def test_says_for_whom_it_waits(launch, compiled, wheel: str, different: str) -> None:
-    """A rank that wants no threads takes no part, for it cannot know of those that do. Takes 30 s of waiting."""
-    script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && {different}; exec timeout 30 "$0" multiple mixed'
+def test_one_rank_without_the_option_leaves_all_to_the_host(launch, compiled, wheel: str, different: str) -> None:
+    script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && {different}; exec "$0" multiple mixed'
     argv = ["sh", "-c", script, compiled(wheel, "nonblocking")]
     done = launch(2, argv, mpi=wheel, algorithm="pairwise", env=THREAD, timeout=60)
-    assert done.returncode != 0
-    assert done.stderr.count("SWAPMEET_NONBLOCKING=thread still waits in MPI_Init for ranks that do not have it") == 1
+    assert done.returncode == 0 and "nonblocking: right" in done.stdout, done.stdout + done.stderr
+    assert done.stderr.count("SWAPMEET_NONBLOCKING=thread is not set for all ranks") == 1
 
 
 @pytest.mark.unsanitized("instructions are counted")

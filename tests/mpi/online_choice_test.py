@@ -39,6 +39,7 @@ def test_every_byte_while_algorithms_change(tried, ranks: int) -> None:
     assert min(served.values()) >= 2
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [4, 7])
 def test_every_byte_in_trials_of_several_calls(tried, ranks: int) -> None:
     """Between nodes, where ranks share cores."""

@@ -18,7 +18,7 @@ SPECS = [
     "native",
 ]
 LEVELS = ["single", "multiple", "thread"]  #: of threads; the last: of ours as well
-MODES = ["elsewhere", "opposite", "released", "many", "threads", "between", "crossed", "apart"]
+MODES = ["elsewhere", "opposite", "between", "overtaken", "crossed", "apart"]  #: of one thread
 
 
 @pytest.fixture
@@ -38,25 +38,39 @@ def started(launch, compiled, tallies, tmp_path: Path, wheel: str):
     return started
 
 
-@pytest.mark.in_turn
-@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.fixture
+def started_in_turn(cases, tallies, tmp_path: Path, wheel: str):
+    """As `started`, with each list of words on each number of ranks in one launch."""
+
+    def started_in_turn(program: str, ranks: list[int], *runs: list[str], algorithm: str = "auto", **env: str):
+        statistics = tmp_path / "statistics.json"
+        thread = {"SWAPMEET_NONBLOCKING": "thread"} if "thread" in runs[0] else {}
+        lists = [["multiple" if word == "thread" else word for word in run] for run in runs]
+        env = {"SWAPMEET_STATS": str(statistics), **thread, **env}
+        done = cases(wheel, program, ranks, lists, f"{program}: right", algorithm=algorithm, env=env, timeout=120)
+        tallied = {tally["algorithm"] for tally in tallies(statistics)} if statistics.exists() else set()
+        return done.stdout, done.stderr, tallied
+
+    return started_in_turn
+
+
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("mode", ["mixed", "persistent", "blocked", "freed"])
-def test_several_under_way(started, mode: str, level: str, ranks: int, wheel: str) -> None:
+@pytest.mark.parametrize("modes", [["persistent"], ["mixed", "blocked"], ["freed"]], ids=" ".join)
+def test_several_under_way(started_in_turn, modes: list[str], level: str, wheel: str) -> None:
     """On one node it is shared memory that serves them: on MPICH at once, but for programs with threads; there, and on
     Open MPI, when ranks have met in a barrier after a first one."""
-    _, complaints, algorithms = started("nonblocking", ranks, level, mode)
+    _, complaints, algorithms = started_in_turn("nonblocking", [2, 3, 5], *([level, mode] for mode in modes))
     assert complaints == ""
-    if mode == "freed" or (mode != "persistent" and (wheel, level) == ("mpich", "single")):
+    if modes == ["freed"] or (modes != ["persistent"] and (wheel, level) == ("mpich", "single")):
         assert any("intra=rows" in algorithm for algorithm in algorithms)
 
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("mode", ["mixed", "persistent"])
 @pytest.mark.parametrize("spec", SPECS)
-def test_every_kind_of_algorithm(started, spec: str, mode: str, level: str) -> None:
-    started("nonblocking", 3, level, mode, "12", algorithm=spec, SWAPMEET_NODES="2")
+def test_every_kind_of_algorithm(started_in_turn, spec: str, level: str) -> None:
+    runs = [[level, mode, "12"] for mode in ("mixed", "persistent")]
+    started_in_turn("nonblocking", [3], *runs, algorithm=spec, SWAPMEET_NODES="2")
 
 
 @pytest.mark.parametrize("spec", ["auto", "native", "pairwise", "tuna"])
@@ -80,7 +94,7 @@ def test_arguments_of_an_earlier_one(started, spec: str) -> None:
         ("planned v", 8, "0,1,0,1,2,3,2,3"),
     ],
 )
-@pytest.mark.parametrize("us", [0, -500])
+@pytest.mark.parametrize("us", [0, pytest.param(-500, marks=pytest.mark.long)])
 def test_a_single_step_is_tried_between_nodes(started, us: int, kind: str, ranks: int, nodes: str) -> None:
     """By how long the program takes from one exchange to the next, computing included; kind: as computing.c has it."""
     words = ["48", "300", str(us), *kind.split()]
@@ -115,10 +129,9 @@ def test_what_is_made_for_few_exchanges(launch, compiled, preloaded, wheel: str,
     assert done.stdout == counts + "set_ups: right\n", done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_an_algorithm_is_set_before_what_is_over_was_waited_for(started, ranks: int) -> None:
+def test_an_algorithm_is_set_before_what_is_over_was_waited_for(started_in_turn) -> None:
     """What is kept of an exchange for the next one like it must not outlive its algorithm: on no rank."""
-    started("set_late", ranks)
+    started_in_turn("set_late", [2, 3, 4], [])
 
 
 @pytest.mark.in_turn
@@ -132,12 +145,11 @@ def test_nothing_is_exchanged(started, spec: str, empties: int, ranks: int, whee
         assert "native (nothing to send)" in told and len(algorithms) > 1
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("spec", ["auto", "shared-memory", "pairwise"])
-def test_nothing_is_exchanged_with_threads(started, spec: str, ranks: int) -> None:
+def test_nothing_is_exchanged_with_threads(started_in_turn, spec: str) -> None:
     """Where the progress of MPICH is locked, exchanges start without a communicator of ours. (Of an empty type MPICH's
     own crash there.)"""
-    started("nothing", ranks, "0", "threads", algorithm=spec)
+    started_in_turn("nothing", [2, 3], ["0", "threads"], algorithm=spec)
 
 
 @pytest.mark.parametrize("wheel", ["mpich"], indirect=True)
@@ -146,30 +158,36 @@ def test_what_exceeds_limits_is_not_left_to_locked_progress(started) -> None:
     started("beyond_limits", 2, SWAPMEET_SCRATCH_LIMIT="64KiB")
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
+def test_an_error_is_raised_on_completion(started_in_turn) -> None:
     """On the communicator of the exchange, whose handler returns it; that of MPI_COMM_WORLD would end the program.
     Ordered: until ranks have met it is Open MPI's MPI_Ialltoallv, whose MPI_Wait crashes on such an error (5.0.11)."""
-    started("nonblocking", ranks, "single", "wrong", algorithm="shared-memory")
+    started_in_turn("nonblocking", [2, 3], ["single", "wrong"], algorithm="shared-memory")
+
+
+@pytest.mark.parametrize("spec", ["auto", "tuna(r=2)"])
+@pytest.mark.parametrize("modes", [MODES, ["threads"]], ids=" ".join)
+def test_legal_programs_end(started_in_turn, modes: list[str], spec: str) -> None:
+    started_in_turn("progress", [2, 4], *([mode] for mode in modes), algorithm=spec)
 
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("spec", ["auto", "tuna(r=2)"])
-@pytest.mark.parametrize("mode", MODES)
-def test_legal_programs_end(started, pytestconfig: pytest.Config, mode: str, spec: str, ranks: int) -> None:
-    if mode == "many" and REPORTS in pytestconfig.stash:
+def test_requests_may_be_freed_early(started, spec: str, ranks: int) -> None:
+    """Ours: Open MPI refuses to free its own."""
+    started("progress", ranks, "released", algorithm=spec)
+
+
+def test_a_program_with_many_requests_ends(started, pytestconfig: pytest.Config) -> None:
+    """And keeps little. With more ranks it takes minutes where they share cores."""
+    if REPORTS in pytestconfig.stash:
         pytest.skip("a sanitizer keeps freed memory, and this measures what is kept")
-    if mode == "many" and (spec != "auto" or ranks > 2):
-        pytest.skip("takes minutes where ranks share cores")
-    started("progress", ranks, mode, algorithm=spec)
+    started("progress", 2, "many")
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-@pytest.mark.parametrize("mode", ["blocking", "persistent", "file"])
-def test_messages_and_requests_of_others_move_while_ranks_wait(started, tmp_path: Path, mode: str, ranks: int) -> None:
+def test_messages_and_requests_of_others_move_while_ranks_wait(started_in_turn, tmp_path: Path) -> None:
     """A message that nobody has received yet must not be all that is looked at."""
-    started("unreceived", ranks, mode, *([str(tmp_path / "output")] if mode == "file" else []))
+    started_in_turn("unreceived", [2, 3], ["blocking"], ["persistent"], ["file", str(tmp_path / "output")])
 
 
 def test_blocking_calls_that_repeat_prepare_for_others(started) -> None:

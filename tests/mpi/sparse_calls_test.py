@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,12 @@ MESSAGES, BYTES = "8", "1500"
 
 
 @pytest.fixture(scope="session")
-def linked(compiled):
+def linked(compiled, guarded: list[str]):
     """A program, linked to libswapmeet.so for an MPI."""
 
     def linked(mpi: str, name: str) -> Path:
         folder = library(mpis.find(mpi)).parent
-        return compiled(mpi, name, f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-pthread")
+        return compiled(mpi, name, f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", *guarded)
 
     return linked
 
@@ -39,35 +38,39 @@ def check(done, line: str) -> None:
     assert done.returncode == 0 and line in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
 
 
+@pytest.fixture
+def sparse(cases, wheel: str):
+    """Run `sparse` by each spec on each number of ranks."""
+
+    def sparse(ranks: list[int], specs: list[str], *words: str, **options):
+        folder = library(mpis.find(wheel)).parent
+        flags = [f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-pthread"]
+        runs = [[spec, *words] for spec in specs]
+        return cases(wheel, "sparse", ranks, runs, "sparse: 0 errors", flags, preload=False, **options)
+
+    return sparse
+
+
 @pytest.mark.parametrize(
-    ("spec", "ranks"),
+    ("ranks", "specs"),
     [
-        *itertools.product(SPECS, [3]),
-        *itertools.product(["nbx", "census", "sparse-bruck"], [2]),
-        *itertools.product([""], [1, 5]),
-        *(pytest.param(*case, marks=pytest.mark.long) for case in itertools.product(SPECS[1:], [1, 5, 8])),
+        pytest.param([2, 3], SPECS, id="2,3"),
+        pytest.param([1, 5], [""], id="1,5"),
+        pytest.param([1, 5, 8], SPECS[1:], id="1,5,8", marks=pytest.mark.long),
     ],
 )
-def test_random_patterns(launch, linked, wheel: str, spec: str, ranks: int) -> None:
+def test_random_patterns(sparse, ranks: list[int], specs: list[str]) -> None:
     """Calls behind one another on two communicators in turn; several messages to one rank, to itself, empty ones."""
-    argv = [linked(wheel, "sparse"), spec, "60", MESSAGES, BYTES]
-    done = launch(ranks, argv, mpi=wheel, preload=False, env={"SWAPMEET_NODES": "2"})
-    check(done, "sparse: 0 errors")
+    sparse(ranks, specs, "60", MESSAGES, BYTES, env={"SWAPMEET_NODES": "2"})
 
 
-@pytest.mark.in_turn
-@pytest.mark.parametrize("spec", ["nbx", "census", "sparse-bruck"])
-def test_eight_ranks(launch, linked, wheel: str, spec: str) -> None:
-    done = launch(8, [linked(wheel, "sparse"), spec, "15", MESSAGES, BYTES], mpi=wheel, preload=False)
-    check(done, "sparse: 0 errors")
+def test_eight_ranks(sparse) -> None:
+    sparse([8], ["nbx", "census", "sparse-bruck"], "15", MESSAGES, BYTES)
 
 
-@pytest.mark.in_turn
-@pytest.mark.parametrize("spec", ["nbx", "census", "sparse-bruck", "sparse-bruck(direct=never)"])
-def test_large_messages(launch, linked, wheel: str, spec: str) -> None:
+def test_large_messages(sparse) -> None:
     """Beyond what an MPI sends before its receiver is ready."""
-    done = launch(3, [linked(wheel, "sparse"), spec, "8", "4", "1000000"], mpi=wheel, preload=False)
-    check(done, "sparse: 0 errors")
+    sparse([3], ["nbx", "census", "sparse-bruck", "sparse-bruck(direct=never)"], "8", "4", "1000000")
 
 
 @pytest.mark.parametrize("spec", ["nbx", "census", "sparse-bruck"])

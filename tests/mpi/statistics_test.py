@@ -42,6 +42,17 @@ for _ in range(3):
     assert receive.tolist() == [100 * i + me for i in range(p)]
 """
 
+OPEN_LINE = """
+from array import array
+from mpi4py import MPI
+
+line = MPI.COMM_WORLD.Create_cart([MPI.COMM_WORLD.size], periods=[False])
+send, receive = array("i", [line.rank] * 40), array("i", [-1] * 40)
+line.Neighbor_alltoall([send, 20, MPI.INT], [receive, 20, MPI.INT])
+last = line.size - 1
+assert receive.tolist() == [line.rank - 1] * 20 + [line.rank + 1 if line.rank < last else -1] * 20
+"""
+
 
 def check(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
@@ -137,6 +148,19 @@ def test_mpi4py_is_counted_once(launch, tallies, tmp_path: Path, wheel: str) -> 
     counted = by_collective(tallies(statistics), RANKS)
     assert {name: tally["calls"] for name, tally in counted.items()} == {"Alltoall": 5, "Alltoallv": 3}
     assert {tally["algorithm"] for tally in counted.values()} == {"direct(order=shift,window=1,complete=all)"}
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "direct(window=1)"])
+def test_blocks_for_nobody_are_not_counted(launch, tallies, tmp_path: Path, wheel: str, algorithm: str) -> None:
+    """The first rank of a line has no neighbour before it. The mean is that of both blocks that the call has."""
+    pytest.importorskip("mpi4py")
+    env = {"SWAPMEET_STATS": f"{tmp_path}/%r.json", "SWAPMEET_NODES": "1"}
+    check(launch(RANKS, [sys.executable, "-c", OPEN_LINE], mpi=wheel, algorithm=algorithm, env=env))
+    for rank, sent in enumerate([1, 2, 1]):
+        (tally,) = tallies(tmp_path / f"{rank}.json")
+        assert tally["collective"] == "Neighbor_alltoall"
+        assert tally["bytes_sent"] == sent * 20 * INT_BYTES
+        assert tally["calls_by_mean_block"] == {"32" if sent == 1 else "64": 1}
 
 
 def test_table(launch, compiled, wheel: str) -> None:
@@ -260,3 +284,13 @@ def test_beyond_the_scratch_limit(launch, compiled, tallies, tmp_path: Path, whe
     assert served[False]["calls"] == 6
     assert served[True]["calls"] == 3
     assert "SWAPMEET_SCRATCH_LIMIT" in served[True]["reason"]
+
+
+def test_rows_do_not_grow_with_communicators(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    """Each measures its first calls, so the reasons of their choices name other times."""
+    communicators = 30
+    env = {"SWAPMEET_NODES": "1", "SWAPMEET_STATS": f"{tmp_path}/statistics.json", "SWAPMEET_MEMORY": "off"}
+    argv = [compiled(wheel, "calls"), "ints=16", *(["dup", "alltoall=400"] * communicators)]
+    done = launch(2, argv, mpi=wheel, env=env, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(tallies(tmp_path / "statistics.json")) < 10

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hung_jobs import hung, wait_until
 from limits import scaled
 
 from swapmeet.mpi import launch as launching
@@ -29,58 +26,6 @@ UNSEEN = ["sh", "-c", '"$0" "$@"; sleep 600']
 Record = dict[str, Any]
 
 pytestmark = pytest.mark.slow
-
-
-def end(process: subprocess.Popen[str]) -> None:
-    """The job of a launcher, ranks that are stopped too."""
-    children = descendants(process.pid)
-    for child in [*children, process.pid]:
-        try:
-            os.kill(child, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-    process.wait()
-
-
-def descendants(process: int) -> list[int]:
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            parents.setdefault(parent, []).append(int(entry.name))
-    found, left = [], [process]
-    while left:
-        left += (children := parents.get(left.pop(), []))
-        found += children
-    return found
-
-
-@contextmanager
-def hung(words: list[str], mpi: mpis.Mpi, output: Path, ranks: int = RANKS) -> Iterator[subprocess.Popen[str]]:
-    with output.open("w") as file:
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-            text=True,
-            env={**os.environ, **mpis.environment(mpi, ranks)},
-            start_new_session=True,
-            cwd=output.parent,  # where `swapmeet run`, which is killed, leaves its folder
-        )
-        try:
-            yield process
-        finally:
-            end(process)
-
-
-def wait_until(there: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 20) -> None:
-    until = time.monotonic() + scaled(seconds)
-    while not there() and time.monotonic() < until and process.poll() is None:
-        time.sleep(0.1)
 
 
 @pytest.fixture

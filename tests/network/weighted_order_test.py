@@ -12,6 +12,7 @@ from core.network_test import networks
 from core.slots_test import check
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 from profiling.recordings import skewed
 from typer.testing import CliRunner
 
@@ -73,7 +74,7 @@ sizes_of_messages = st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 2**4
 
 
 @given(networks(), st.integers(0, 9), st.integers(1, 9), st.integers(0, 3), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_orders_of_any_sizes(text: str, seed: int, ranks: int, effort: int, data: st.DataObject) -> None:
     placed = _core.PlacedNetwork(_core.parse_network(text), _core.Spread.hash, seed, "cyclic", ranks)
     sizes = [[data.draw(sizes_of_messages) for _ in range(ranks)] for _ in range(ranks)]
@@ -87,7 +88,7 @@ def test_orders_of_any_sizes(text: str, seed: int, ranks: int, effort: int, data
 
 
 @given(networks(), st.integers(1, 3), st.integers(1, 9), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_loads_of_any_sizes(text: str, window: int, ranks: int, data: st.DataObject) -> None:
     placed = _core.PlacedNetwork(_core.parse_network(text), placement="cyclic", ranks=ranks)
     sizes = [[data.draw(sizes_of_messages) for _ in range(ranks)] for _ in range(ranks)]

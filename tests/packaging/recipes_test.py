@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import platform
 import re
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -80,40 +78,6 @@ def test_the_oldest_of_what_python_needs_will_do(tmp_path: Path) -> None:
     assert "┃" in printed(command, "show", "pairwise", "-P", "2")
     assert "its value is missing" in printed(command, "tuning", "merge", "-o", "--")
     assert "missing argument" in printed(command, "run")
-
-
-Calls = list[tuple[str, tuple[Any, ...]]]
-
-
-def directive(name: str, calls: Calls) -> type:
-    """What stands for a name of `spack.package`: called, used as a decorator or in `with`, it is noted."""
-
-    class Called:
-        def __init__(self, *words: Any, **_: Any) -> None:
-            calls.append((name, words))
-
-        def __call__(self, function: Any) -> Any:
-            return function
-
-        def __enter__(self) -> None: ...
-
-        def __exit__(self, *_: object) -> None: ...
-
-    return Called
-
-
-def test_spacks_recipe_runs() -> None:
-    """Without Spack: all names are there, and directives are called as functions."""
-    tree = ast.parse(SPACK.read_text())
-    recipe = next(node for node in tree.body if isinstance(node, ast.ClassDef))
-    calls: Calls = []
-    used = {node.id for node in ast.walk(recipe) if isinstance(node, ast.Name)}
-    names: dict[str, Any] = {name: directive(name, calls) for name in used - {"property"}}
-    names["CMakePackage"] = object
-    exec(compile(ast.Module([recipe], []), str(SPACK), "exec"), names)
-    assert ("version", (swapmeet.__version__,)) in calls
-    assert hasattr(names["Swapmeet"], "test_served")
-    assert [words for name, words in calls if name == "variant"] == [("python",)]
 
 
 def test_the_module_file_sets_what_the_library_knows() -> None:

@@ -11,13 +11,11 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("scipy")
 
-from matplotlib.patches import Rectangle
 from plots.synthetic import PHASES, write
 
 from swapmeet.draw.plots import fit, heat, latency, phases, radix, samples
 from swapmeet.draw.plots.measured import EQUAL, Filter, Measurements, load
 from swapmeet.draw.plots.pictures import LeftOut, Picture
-from swapmeet.draw.plots.style import TIE
 from swapmeet.measure.bench import statistics
 
 LONG = "bruck(radix=2,layout=zero-rotation,window=1,complete=all,sizes=ahead,direct=never)"
@@ -58,23 +56,6 @@ def test_heat_cells_hold_speedup_and_interval(tmp_path: Path) -> None:
         assert (low, high) == pytest.approx((found.low, found.high), rel=0.006)
         assert len(texts(axes)) == 2 * (4 + 2)  # four cells and the means of both columns
     assert texts(panels[0])[0].startswith("A  2.")
-
-
-def test_ties_are_grey_and_missing_cells_hatched(tmp_path: Path) -> None:
-    data = measured(
-        tmp_path,
-        specs=("pairwise", "radix"),
-        law=speed({"pairwise": 0.5}),
-        missing=lambda spec, ranks, size: spec == "pairwise" and ranks == 8 and size == "64",
-        ranks=(4, 8),
-    )
-    (setting,) = data.settings()
-    panels = [axes for axes in heat.draw(heat.heat(data, setting)).axes if axes.get_title(loc="left")]
-    fills = [[patch for patch in axes.patches if isinstance(patch, Rectangle)] for axes in panels]
-    assert {patch.get_facecolor()[:3] for patch in fills[2]} == {tuple(int(TIE[1:3], 16) / 255 for _ in range(3))}
-    assert all(text.startswith("≈ ") for text in texts(panels[2])[::2])
-    assert [bool(patch.get_hatch()) for patch in fills[1]] == [False, True, False, False, False]
-    assert not any(text.startswith("≈") for text in texts(panels[1]))
 
 
 # latency
@@ -240,21 +221,6 @@ def test_without_phases_the_way_to_them_is_told(tmp_path: Path) -> None:
     assert isinstance(left_out, LeftOut) and left_out.why.endswith("swapmeet bench --phases")
 
 
-@pytest.mark.parametrize("taken", [1, 5, 40])
-def test_violins_span_the_samples(tmp_path: Path, taken: int) -> None:
-    data = measured(tmp_path, samples=taken, launches=1, specs=("pairwise",), sizes=(64,))
-    (group,) = samples.groups(data, data.settings()[0], 4)
-    axes = samples.draw([group]).axes[0]
-    assert len(group.samples["native"]) == taken
-    violins = [part for part in axes.collections if str(part.get_label()).startswith("samples")]
-    assert len(violins) == (2 if taken == 40 else 0)
-    for violin, values in zip(violins, group.samples.values(), strict=False):
-        xs = violin.get_paths()[0].vertices[:, 0]
-        assert min(xs) == pytest.approx(values[0])
-        beyond = sum(values > axes.get_xlim()[1])
-        assert max(xs) == pytest.approx(values[len(values) - 1 - beyond])
-
-
 # data
 
 
@@ -298,16 +264,6 @@ def test_empty_blocks_are_not_on_the_scale(tmp_path: Path) -> None:
     assert list(empty.categories) == ["0 B"]
 
 
-def test_panels_of_samples_share_one_kind_of_scale(tmp_path: Path) -> None:
-    wide = lambda spec, ranks, size: 1e-5 * (40 if (spec, size) == ("pairwise", 64) else 1)  # noqa: E731
-    data = measured(tmp_path, specs=("pairwise",), sizes=(64, 1024), law=wide)
-    figure = samples.draw(samples.groups(data, data.settings()[0], 4))
-    assert {axes.get_xscale() for axes in figure.axes} == {"log"}
-    data = measured(tmp_path, specs=("pairwise",), sizes=(64, 1024))
-    figure = samples.draw(samples.groups(data, data.settings()[0], 4))
-    assert {axes.get_xscale() for axes in figure.axes} == {"linear"}
-
-
 def test_samples_that_are_all_the_same_are_not_drawn(tmp_path: Path) -> None:
     (left,) = samples.pictures(measured(tmp_path, noise=0.0, specs=("pairwise",)))
     assert isinstance(left, LeftOut) and "the same" in left.why
@@ -319,12 +275,3 @@ def test_the_best_has_a_mean_over_sizes(tmp_path: Path) -> None:
     maps = heat.heat(data, data.settings()[0])
     best, pairwise = maps.panels[:2]
     assert best.cells[heat.ALL_SIZES, 4].value == pairwise.cells[heat.ALL_SIZES, 4].value == pytest.approx(2, rel=0.1)
-
-
-@pytest.mark.parametrize("spec", ["pairwise", LONG])
-def test_the_legend_of_latencies_ends_where_the_picture_does(tmp_path: Path, spec: str) -> None:
-    data = measured(tmp_path, specs=(spec,), sizes=(64, 1024, 4096, 16384))
-    figure = latency.draw(latency.latency(data, data.settings()[0], 4, EQUAL))
-    figure.canvas.draw()
-    box = figure.legends[0].get_window_extent()
-    assert 0.85 * figure.bbox.width < box.x1 <= figure.bbox.width

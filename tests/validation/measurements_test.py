@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import SwapmeetError
 from swapmeet.validation import algorithms
@@ -165,7 +166,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         read([path])
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(max_size=300) | st.lists(st.text(max_size=30)).map(lambda cells: f"{HEADER}\n{','.join(cells)}"))
 def test_no_text_ends_the_program(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("any") / "data.csv"

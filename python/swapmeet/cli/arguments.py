@@ -35,8 +35,12 @@ Nodes = Annotated[
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output (docs/json.md).")]
 MpiName = Annotated[
-    str,
-    typer.Option("--mpi", help="A name of `swapmeet info`, or the path of an mpicc.", autocompletion=mpi_names),
+    str | None,
+    typer.Option(
+        "--mpi",
+        help="A name of `swapmeet info`, or the path of an mpicc. Default: the first of these.",
+        autocompletion=mpi_names,
+    ),
 ]
 
 # Of commands that run or prepare an application

@@ -38,7 +38,7 @@ def calibrate(
 
     Prints how well the model predicts all-to-alls that the description was not fitted to (docs/calibration.md).
     """
-    target = mpis.find(mpi) if mpi else mpis.default()
+    target = mpis.chosen(mpi)
     wanted = max(2, len(os.sched_getaffinity(0))) if ranks is None else ranks
     if not 2 <= wanted <= MOST_RANKS:
         raise SwapmeetError(f"-P {wanted}: expected 2 to {MOST_RANKS}")

@@ -126,7 +126,7 @@ def check(
     Prints what was set, and what was measured. Exit status 1: it is faster than what was set, which cannot be.
     """
     network = Network(latency, rate, topology, queue, mtu, limit=limit, counts=counts)
-    found = checking.check(network, hosts, mpis.find(mpi) if mpi else mpis.default())
+    found = checking.check(network, hosts, mpis.chosen(mpi))
     if as_json:
         print_json("cluster check", links=list(map(checking.record, found)))
     else:

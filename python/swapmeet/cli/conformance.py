@@ -18,7 +18,7 @@ from swapmeet.units import parse_duration
 
 
 def conformance(
-    mpi: MpiName = "mpich",
+    mpi: MpiName = None,
     ranks: Annotated[str, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks.")] = "1:5,7,8,16",
     algorithm: Annotated[
         list[str] | None, typer.Option(help="A spec, or auto; may be repeated. Default: all aliases.")
@@ -42,7 +42,7 @@ def conformance(
             parse_spec(spec, "--algorithm")
     values, limit_s = parse_ranks(ranks), parse_duration(limit, "--time-limit")
     outcomes = []
-    for outcome in suite.run(mpis.find(mpi), wanted, values, native, arguments or [], limit_s):
+    for outcome in suite.run(mpis.chosen(mpi), wanted, values, native, arguments or [], limit_s):
         outcomes.append(outcome)
         progress.note(f"{outcome.algorithm}, P = {outcome.ranks}: {outcome.summary}")
         if outcome.details:

@@ -70,7 +70,7 @@ def explain(
         given = {"-P": ranks, "-S": block, "--collective": collective, "--import": imported}
         if refused := [option for option, value in given.items() if value is not None]:
             raise SwapmeetError(f"--replay: leave out {', '.join(refused)}: the recording has the calls")
-        replayed_run(replay, nodes, mpis.find(mpi) if mpi else mpis.default(), machine, as_json)
+        replayed_run(replay, nodes, mpis.chosen(mpi), machine, as_json)
         return
     if ranks is None:
         raise SwapmeetError("explain needs a number of ranks, as in -P 8, or a recording, as in --replay FOLDER")
@@ -81,7 +81,7 @@ def explain(
         raise SwapmeetError(f"-P {ranks}: expected a number from 1 to {MOST_RANKS}")
     require_map(nodes, [ranks])
     size = parse_bytes(block or "0", "-S")
-    target = mpis.find(mpi) if mpi else mpis.default()
+    target = mpis.chosen(mpi)
     count, _, largest = _core.kind_of(COLLECTIVES[collective], ranks, nodes)
     nodes = nodes if count > 1 else ""
     theirs = native.chosen(target, Call(collective, ranks, size, largest if nodes else None), imported)

@@ -39,7 +39,7 @@ def info(
         for problem in problems:
             print(f"swapmeet: not usable: {problem}", file=sys.stderr)
         return
-    chosen = mpis.default() if mpi is None else mpis.find(mpi)
+    chosen = mpis.chosen(mpi)
     if field is not None:
         print(mpi_field(chosen, field))
         return

@@ -14,7 +14,7 @@ from swapmeet.mpi.library import component, library, source_tree
 
 
 def lib(
-    mpi: MpiName = "mpich",
+    mpi: MpiName = None,
     fortran: Annotated[
         bool, typer.Option("--fortran", help="The source of the Fortran module instead, to compile with the program.")
     ] = False,
@@ -35,6 +35,6 @@ def lib(
     if fortran:
         print(source_tree() / "fortran" / "swapmeet.f90")
     elif without_preloading:
-        print(component(mpis.find(mpi)))
+        print(component(mpis.chosen(mpi)))
     else:
-        print(site.deploy(to) if every else library(mpis.find(mpi)))
+        print(site.deploy(to) if every else library(mpis.chosen(mpi)))

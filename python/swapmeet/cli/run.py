@@ -52,7 +52,7 @@ def run(
         variables |= application.heap_variables()
 
     def words(variables: Mapping[str, str]) -> list[str]:
-        return launch.command(chosen, ranks, argv, libraries, variables, launcher)
+        return launch.command(chosen, ranks, argv, libraries, variables, launcher, checked=True)
 
     limit_s = _seconds(watchdog)
     if native and limit_s:

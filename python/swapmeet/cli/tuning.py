@@ -233,7 +233,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write rules: of a tuning file, or of the MPI itself."""
-    target = mpis.find(mpi) if mpi else mpis.default()
+    target = mpis.chosen(mpi)
     if not (export_mpich or export_openmpi or output):
         raise SwapmeetError("name what to write: -o, --export-mpich or --export-openmpi")
     sources = [source] if source else _here(target)

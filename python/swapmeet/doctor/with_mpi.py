@@ -10,6 +10,7 @@ from pathlib import Path
 
 from swapmeet import _core
 from swapmeet.choose.surroundings import variables
+from swapmeet.doctor import nodes
 from swapmeet.doctor.finding import WRONG, Finding, fine, note, wrong
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.candidates import AUTO
@@ -46,6 +47,7 @@ def findings(target: Mpi, ranks: int, launcher: str | None) -> Iterator[Finding]
     rows = list(_options(options, target))
     yield from rows
     if began.state != WRONG:
+        yield from nodes.findings(target, ranks, launcher, path)
         asked = AUTO if any(row.state == WRONG for row in rows) else os.environ.get("SWAPMEET_ALGORITHM", AUTO)
         yield from _ranks(target, ranks, launcher, asked)
 
@@ -135,7 +137,7 @@ def _ranks(target: Mpi, ranks: int, launcher: str | None, asked: str) -> Iterato
             session.call(Cell(f"{target.kind} {target.version}", ranks, "alltoall", BLOCK))
             always, within = _try(session, ALWAYS), _try(session, WITHIN_NODES)
             chosen = _try(session, asked)
-            nodes = session.description.get("nodes", "?")
+            number = session.description.get("nodes", "?")
     except LaunchFailed as problem:
         what, _, output = str(problem).partition("\n")
         last = " / ".join([line.strip() for line in output.splitlines() if LETTERS.search(line)][-OUTPUT_LINES:])
@@ -144,7 +146,7 @@ def _ranks(target: Mpi, ranks: int, launcher: str | None, asked: str) -> Iterato
     except SwapmeetError as problem:
         yield wrong(matter, str(problem), "please report it, with this page")
         return
-    where = f"alltoall of {BLOCK} B on {nodes} {'node' if nodes == '1' else 'nodes'}"
+    where = f"alltoall of {BLOCK} B on {number} {'node' if number == '1' else 'nodes'}"
     if always.spec == NATIVE:
         yield wrong(matter, f"{where}: by the host MPI ({always.reason})", "docs/howto/explain.md lists reasons")
         return

@@ -23,6 +23,18 @@ INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 PR_SET_PDEATHSIG = 1  #: of Linux's prctl()
 LIBC = ctypes.CDLL(None)
 STDERR = 2  #: its file descriptor
+#: Run by each rank's shell before the program: `sh -c CHECK FILE:FILE program...`. The first rank of a node speaks.
+CHECK = """
+before=$IFS; IFS=:
+for file in $0; do
+  test -r "$file" && continue
+  test "${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-${SLURM_LOCALID:-0}}}" != 0 || echo "swapmeet: $(uname -n) \
+cannot read $file: put the library where all nodes see it, name it by SWAPMEET_LIBRARY, and see swapmeet doctor" >&2
+  exit 1
+done
+IFS=$before
+exec "$@"
+"""
 
 
 def command(
@@ -32,6 +44,7 @@ def command(
     library: Path | Sequence[Path] | None = None,
     variables: Mapping[str, str] | None = None,
     launcher: str | None = None,
+    checked: bool = False,
 ) -> list[str]:
     """The launcher's command line.
 
@@ -50,6 +63,9 @@ def command(
         Variables for the ranks only.
     launcher : str, optional
         Replaces the MPI's own mpiexec, as in "srun -n {ranks}".
+    checked : bool
+        Whether a rank whose node lacks the library ends with a message. Without, the loader ignores a file that is not
+        there, and the other ranks wait for that rank.
 
     Raises
     ------
@@ -65,8 +81,13 @@ def command(
     if ours or others != before:
         settings["LD_PRELOAD"] = ":".join([*others, *map(str, ours)])
     words = [f"{name}={value}" for name, value in settings.items()]
-    begin = launcher_words(launcher, ranks, mpi) if launcher else [str(mpi.mpiexec), "-n", str(ranks)]
-    return [*begin, *(["env", *words] if words else []), *map(str, argv)]
+    look = ["sh", "-c", CHECK, ":".join(map(str, ours))] if checked and ours else []
+    return [*beginning(mpi, ranks, launcher), *look, *(["env", *words] if words else []), *map(str, argv)]
+
+
+def beginning(mpi: Mpi, ranks: int, launcher: str | None = None) -> list[str]:
+    """The words of a command line before the program."""
+    return launcher_words(launcher, ranks, mpi) if launcher else [str(mpi.mpiexec), "-n", str(ranks)]
 
 
 def launcher_words(launcher: str, ranks: int, mpi: Mpi) -> list[str]:

@@ -32,6 +32,7 @@ CORE_FOLDER = "core"
 TOOLS = ("cmake", "ninja")
 COMPILED = ("benchmarks", "cmake", "include", "src", "tests")  #: folders of what is compiled
 NOT_COMPILED = ("", ".jsonl", ".py", ".pyc")
+OPTIONS = ["-DCMAKE_BUILD_TYPE=Release"]  #: of CMake, for folders that are configured from now on
 STAMP = "swapmeet-build.txt"  #: what a build folder was configured for
 
 
@@ -243,7 +244,7 @@ def _make(folder: Path, targets: Sequence[str], options: Sequence[str], identity
         shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
         _require_compiler()
         words = [_tool("cmake"), "-S", str(source_tree()), "-B", str(folder), "-G", "Ninja"]
-        words += ["-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", *options]
+        words += [f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", *OPTIONS, *options]
         _run(words, folder / "configure.log", of)
         if stamp.exists():  # what was compiled for something else may be newer than its source
             _run([_tool("cmake"), "--build", str(folder), "--target", "clean"], folder / "build.log", of)

@@ -112,6 +112,11 @@ def default() -> Mpi:
     raise SwapmeetError("; ".join([_not_found("mpich"), *problems]))
 
 
+def chosen(name: str | None) -> Mpi:
+    """The MPI that a command is given: by name or by the path of an mpicc, or the default one."""
+    return default() if name is None else find(name)
+
+
 def environment(mpi: Mpi, ranks: int) -> dict[str, str]:
     """Variables that a launch needs; what the user has set for the launcher stays as it is.
 

@@ -173,6 +173,7 @@ static Peers neighbours(MPI_Comm world) {
 
 static void run(MPI_Comm world, int kept) {
   MPI_Comm_rank(world, &rank), MPI_Comm_size(world, &ranks);
+  lost = 0;
   MPI_Type_create_keyval(copy, delete, &any_type.key, &any_type);
   MPI_Type_create_keyval(copy, delete, &empty_type.key, &empty_type);
   Peers with[WITH] = {{world, ALL, 0, ranks}, another_group(world), neighbours(world)};

@@ -1,6 +1,7 @@
 /* Exchanges with the neighbours of all kinds of virtual topologies, against an oracle: which block of one rank is which of
    another follows from the lists of neighbours that MPI returns, as MPI-4.1, 8.6 matches them. Receive buffers are poisoned,
-   and compared as a whole with what they must be; send buffers must stay as they were.
+   and compared as a whole with what they must be; send buffers must stay as they were. Arrays and buffers end where memory
+   ends (tests/conformance/guarded.h).
 
    Words: seed=N, rounds=N, forms=[b][l][i][p] (blocking, large counts, non-blocking, persistent), only=NAME. */
 #include <mpi.h>
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "guarded.h"
 
 enum { GUARD = 64, MOST_BLOCKS = 96, MOST_RANKS = 64, POISON = 0xA5 };
 enum { DENSE, GAPS, LAYOUTS };
@@ -113,29 +116,47 @@ static void lay(Side *side, int kind, uint32_t drawn) {
 
 /* --- calls -------------------------------------------------------------------------------------------------------------- */
 
+/* Arrays of as many entries as there are blocks, each of which ends where memory ends. */
 typedef struct {
-  int counts[MOST_BLOCKS], elements[MOST_BLOCKS];
-  MPI_Aint bytes[MOST_BLOCKS];
+  int count;         /* of MPI_Neighbor_alltoall */
+  MPI_Datatype type; /* of all blocks, but for MPI_Neighbor_alltoallw */
+  int *counts, *elements;
+  MPI_Aint *bytes;
 #if HAS_LARGE
-  MPI_Count large_counts[MOST_BLOCKS];
-  MPI_Aint large_elements[MOST_BLOCKS];
+  MPI_Count *large_counts;
+  MPI_Aint *large_elements;
 #endif
-  MPI_Datatype types[MOST_BLOCKS];
+  MPI_Datatype *types;
 } Arguments;
 
-static void describe(const Side *side, Arguments *to) {
-  to->types[0] = types[DENSE];
-  to->counts[0] = 0;
-  for (int b = 0; b < side->blocks; ++b) {
-    to->counts[b] = side->counts[b];
-    to->types[b] = types[side->layouts[b]];
-    to->elements[b] = (int)(side->begins[b] / extents[side->layouts[b]]);
-    to->bytes[b] = side->begins[b];
+#define ARRAY(array, blocks) ((array) = guarded_allocate((size_t)(blocks) * sizeof *(array), GUARDED_END))
+
+static Arguments describe(const Side *side, int count) {
+  Arguments to = {.count = count, .type = types[side->blocks > 0 ? side->layouts[0] : DENSE]};
+  ARRAY(to.counts, side->blocks), ARRAY(to.elements, side->blocks), ARRAY(to.bytes, side->blocks);
+  ARRAY(to.types, side->blocks);
 #if HAS_LARGE
-    to->large_counts[b] = side->counts[b];
-    to->large_elements[b] = to->elements[b];
+  ARRAY(to.large_counts, side->blocks), ARRAY(to.large_elements, side->blocks);
+#endif
+  for (int b = 0; b < side->blocks; ++b) {
+    to.counts[b] = side->counts[b];
+    to.types[b] = types[side->layouts[b]];
+    to.elements[b] = (int)(side->begins[b] / extents[side->layouts[b]]);
+    to.bytes[b] = side->begins[b];
+#if HAS_LARGE
+    to.large_counts[b] = side->counts[b];
+    to.large_elements[b] = to.elements[b];
 #endif
   }
+  return to;
+}
+
+static void free_arrays(Arguments *arguments) {
+  guarded_free(arguments->counts), guarded_free(arguments->elements), guarded_free(arguments->bytes);
+  guarded_free(arguments->types);
+#if HAS_LARGE
+  guarded_free(arguments->large_counts), guarded_free(arguments->large_elements);
+#endif
 }
 
 static void complete(MPI_Request *request, char form) {
@@ -151,8 +172,8 @@ static void complete(MPI_Request *request, char form) {
 static void exchange(int kind, char form, const char *out, const Arguments *s, char *in, const Arguments *r,
                      MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  const MPI_Datatype sent = s->types[0], received = r->types[0];
-  const int send_count = s->counts[0], receive_count = r->counts[0];
+  const MPI_Datatype sent = s->type, received = r->type;
+  const int send_count = s->count, receive_count = r->count;
   if (form == 'b' && kind == EQUAL) MPI_Neighbor_alltoall(out, send_count, sent, in, receive_count, received, comm);
   if (form == 'b' && kind == VARYING)
     MPI_Neighbor_alltoallv(out, s->counts, s->elements, sent, in, r->counts, r->elements, received, comm);
@@ -185,15 +206,16 @@ static void exchange(int kind, char form, const char *out, const Arguments *s, c
   complete(&request, form);
 }
 
+/* A guard before the first block; the last one ends where memory ends. */
 static char *buffer_of(const Side *side) {
-  char *const memory = malloc((size_t)side->bytes + 2 * GUARD);
-  memset(memory, POISON, (size_t)side->bytes + 2 * GUARD);
+  char *const memory = guarded_allocate((size_t)side->bytes + GUARD, GUARDED_END);
+  memset(memory, POISON, (size_t)side->bytes + GUARD);
   return memory;
 }
 
 static void check(const Topology *topology, int kind, char form, const char *found, const char *expected,
                   const Side *side, const char *what) {
-  const size_t all = (size_t)side->bytes + 2 * GUARD;
+  const size_t all = (size_t)side->bytes + GUARD;
   if (memcmp(found, expected, all) == 0) return;
   size_t i = 0;
   while (found[i] == expected[i]) ++i;
@@ -225,14 +247,12 @@ static void call(const Topology *topology, int kind, char form) {
     if (sent >= 0)
       write_block(expected + GUARD + in.begins[b], in.layouts[b], in.counts[b], number, mine->from[b], sent);
   }
-  static Arguments s, r;
-  describe(&out, &s);
-  describe(&in, &r);
-  if (kind == EQUAL) s.counts[0] = r.counts[0] = elements_of(number, 0, 0); /* also where there are no neighbours */
+  Arguments s = describe(&out, elements_of(number, 0, 0)), r = describe(&in, elements_of(number, 0, 0));
   exchange(kind, form, send + GUARD, &s, receive + GUARD, &r, topology->comm);
   check(topology, kind, form, receive, expected, &in, "receive");
   check(topology, kind, form, send, sent_before, &out, "send");
-  free(send), free(sent_before), free(receive), free(expected);
+  free_arrays(&s), free_arrays(&r);
+  guarded_free(send), guarded_free(sent_before), guarded_free(receive), guarded_free(expected);
 }
 
 /* --- topologies --------------------------------------------------------------------------------------------------------- */

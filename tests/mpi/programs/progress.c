@@ -7,6 +7,7 @@
  *   threads    four threads, each with a communicator
  *   crossed    a rank starts an exchange and then makes a communicator, the others do it the other way round
  *   between    blocking and non-blocking exchanges in turn, of sizes that nobody has met before
+ *   overtaken  a rank starts an exchange late; the others make a blocking one meanwhile, which is like those before it
  *   after      non-blocking exchanges between blocking ones that are all alike
  *   apart      exchanges of unequal blocks, in place and then not: one rank starts the second once the first is over, the others
  *              at once
@@ -216,6 +217,22 @@ static void between(void) {
   }
 }
 
+static void overtaken(void) {
+  int out[64], started[64], in[64], like[64];
+  for (int round = 0; round < 12; ++round) {
+    MPI_Request request;
+    for (int before = 0; before < 3; ++before) { /* what repeats may be served without a look at anything else */
+      fill(like, in, 1, 100 + before);
+      MPI_Alltoall(like, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD), check(in, 1, 100 + before);
+    }
+    fill(out, started, 1, round), fill(like, in, 1, 50 + round);
+    if (rank == round % ranks) usleep(20000);
+    MPI_Ialltoall(out, 1, MPI_INT, started, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    MPI_Alltoall(like, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD), check(in, 1, 50 + round);
+    MPI_Wait(&request, MPI_STATUS_IGNORE), check(started, 1, round);
+  }
+}
+
 static void crossed(void) {
   MPI_Comm comms[2], made;
   int *out = malloc((size_t)ranks * BLOCK * sizeof *out), *in = malloc((size_t)ranks * BLOCK * sizeof *in);
@@ -289,6 +306,7 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "threads") == 0 && provided == MPI_THREAD_MULTIPLE) threads();
   if (strcmp(mode, "between") == 0) between();
   if (strcmp(mode, "crossed") == 0) crossed();
+  if (strcmp(mode, "overtaken") == 0) overtaken();
   if (strcmp(mode, "after") == 0) after();
   if (strcmp(mode, "apart") == 0) apart();
   MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -5,7 +5,8 @@
  *
  * Several messages to one rank, messages to the rank itself, empty ones, none at all; send buffers with guarded gaps,
  * and derived types; calls one directly behind the other, on two communicators in turn, or on one for each thread. Ranks
- * are late at random, so that some are in the next call while others are in this one. SPEC "": as the library chooses. */
+ * are late at random, so that some are in the next call while others are in this one. SPEC "": as the library chooses.
+ * Arrays and send buffers end where memory ends. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #include <swapmeet/swapmeet.h>
+
+#include "guarded.h"
 
 enum { GUARD = 16, POISON = 0x5a, MOST = 64 };
 
@@ -72,12 +75,20 @@ static int check(int seed, int call, const swapmeet_sparse_messages *got) {
  * with gaps: 8 bytes that are sent, 8 that are not. @return errors */
 static int exchange(int seed, int call, MPI_Comm comm, MPI_Datatype gaps) {
   const int kind = call % 3;
-  int to[MOST], wrong = 0;
-  MPI_Count bytes[MOST], counts[MOST];
-  MPI_Aint places[MOST];
-  const int number = pattern(seed, call, rank, to, bytes);
-  const size_t each = ((size_t)most_bytes + 7) / 8 * 16 + 2 * GUARD, all = each * (size_t)number + 1;
-  unsigned char *out = malloc(all), *before = malloc(all);
+  int drawn[MOST], wrong = 0;
+  MPI_Count bytes[MOST];
+  const int number = pattern(seed, call, rank, drawn, bytes);
+  const size_t messages = (size_t)number, each = ((size_t)most_bytes + 7) / 8 * 16 + 2 * GUARD;
+  int *to = guarded_allocate(messages * sizeof *to, GUARDED_END);
+  MPI_Count *counts = guarded_allocate(messages * sizeof *counts, GUARDED_END);
+  MPI_Aint *places = guarded_allocate(messages * sizeof *places, GUARDED_END);
+  size_t all = 0; /* up to the last byte that is sent */
+  for (int i = 0; i < number; ++i) {
+    const size_t begin = kind == 1 ? all : (size_t)i * each + GUARD;
+    if (bytes[i] > 0) all = begin + (size_t)(kind == 2 ? bytes[i] / 8 * 16 - 8 : bytes[i]);
+    to[i] = drawn[i];
+  }
+  unsigned char *out = guarded_allocate(all, GUARDED_END), *before = guarded_allocate(all, GUARDED_END);
   memset(out, POISON, all);
   size_t side_by_side = 0;
   for (int i = 0; i < number; ++i) {
@@ -103,7 +114,7 @@ static int exchange(int seed, int call, MPI_Comm comm, MPI_Datatype gaps) {
   for (int i = 0; i < got->count; ++i)
     for (MPI_Count k = 0; k < got->sizes[i]; ++k) wrong += ((unsigned char *)got->data[i])[k] != (unsigned char)i;
   wrong += swapmeet_sparse_free(&got) != MPI_SUCCESS || got != NULL;
-  free(out), free(before);
+  guarded_free(to), guarded_free(counts), guarded_free(places), guarded_free(out), guarded_free(before);
   return wrong;
 }
 

@@ -1,4 +1,5 @@
-/* An MPI_Alltoall that flips a bit of its answer, to see that the suite notices. */
+/* An MPI_Alltoall that flips a bit of its answer, and an MPI_Alltoallv that reads one count too many, to see that the suite
+ * notices. */
 #include <mpi.h>
 
 int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *receive, int receive_count,
@@ -8,4 +9,14 @@ int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void 
   if (PMPI_Type_get_true_extent(receive_type, &lower_bound, &extent) == MPI_SUCCESS && receive_count > 0 && extent > 0)
     ((char *)receive)[lower_bound] ^= 1;
   return error;
+}
+
+int MPI_Alltoallv(const void *send, const int *send_counts, const int *send_places, MPI_Datatype send_type,
+                  void *receive, const int *receive_counts, const int *receive_places, MPI_Datatype receive_type,
+                  MPI_Comm comm) {
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  (void)*(volatile const int *)&receive_counts[ranks];
+  return PMPI_Alltoallv(send, send_counts, send_places, send_type, receive, receive_counts, receive_places,
+                        receive_type, comm);
 }

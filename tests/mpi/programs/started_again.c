@@ -1,5 +1,5 @@
-/* started_again: non-blocking all-to-alls whose arguments are those of earlier ones, in other buffers, and in turn with others;
- * of MPI_INT and of MPI_DOUBLE_INT, whose data have gaps. It prints "started_again: right". */
+/* started_again: non-blocking all-to-alls whose arguments are those of earlier ones, in other buffers, and in turn with others,
+ * also with others that differ in displacements alone; of MPI_INT and of MPI_DOUBLE_INT, whose data have gaps. It prints "started_again: right". */
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,6 +18,12 @@ static int me, ranks, wrong;
 
 static int count(int kind, int pattern, int source, int destination) {
   return kind == EQUAL ? 2 + pattern : (source + 2 * destination + pattern) % STRIDE;
+}
+
+/* Where, in blocks, the one for a rank or from it lies: in every other round the last one comes first. */
+static int place(int kind, int round, int i, int number) {
+  if (kind == EQUAL) return i * number;
+  return (round % 2 ? ranks - 1 - i : i) * STRIDE;
 }
 
 static int value(int round, int source, int destination, int k) {
@@ -60,7 +66,7 @@ static void repeat(int kind, int pairs) {
       memset(out[buffer], 0, bytes), memset(in[buffer], 0x5a, bytes + GUARD);
       for (int i = 0; i < ranks; ++i) {
         counts[i] = count(kind, pattern, me, i), expected[i] = count(kind, pattern, i, me);
-        places[i] = kind == EQUAL ? i * counts[i] : i * STRIDE;
+        places[i] = place(kind, round, i, counts[i]);
         for (int k = 0; k < counts[i]; ++k)
           put(type, out[buffer] + (size_t)(places[i] + k) * size, value(round + b, me, i, k));
         if (kind == EACH) places[i] *= (int)size;
@@ -79,9 +85,9 @@ static void repeat(int kind, int pairs) {
       const int pattern = (round / 5 + b) % 2, buffer = (round + b) % BUFFERS;
       size_t received = 0;
       for (int i = 0; i < ranks; ++i) {
-        const int number = count(kind, pattern, i, me), place = kind == EQUAL ? i * number : i * STRIDE;
+        const int number = count(kind, pattern, i, me), first = place(kind, round, i, number);
         for (int k = 0; k < number; ++k)
-          wrong += !is(type, in[buffer] + (size_t)(place + k) * size, value(round + b, i, me, k));
+          wrong += !is(type, in[buffer] + (size_t)(first + k) * size, value(round + b, i, me, k));
         received += (size_t)number;
       }
       size_t untouched = 0;

@@ -1,0 +1,149 @@
+#include "mpi/job_processes.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace swapmeet {
+
+namespace {
+
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+/// Variables in which launchers tell a process its rank (PRRTE and Slurm's PMIx, Hydra and Intel MPI, PALS, Slurm), the most
+/// specific first: a launcher that was started by another one inherits the variables of that.
+constexpr const char* rank_variables[] = {"PMIX_RANK", "PMI_RANK", "PALS_RANKID", "SLURM_PROCID"};
+/// Variables that are equal in all ranks of a job.
+constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "PMI_JOBID", "PALS_APID", "SLURM_JOB_ID", "SLURM_STEP_ID"};
+
+/// A file of /proc, whose size is not known before; "": it cannot be read.
+std::string read_proc(int process, const char* name) {
+  const std::string path = "/proc/" + std::to_string(process) + '/' + name;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string text;
+  char part[4096];
+  for (ssize_t bytes = 0; (bytes = read(file, part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(bytes));
+  close(file);
+  return text;
+}
+
+/// Calls `take` with each part of `text` that ends with `mark`.
+template <class Take>
+void each_part(std::string_view text, char mark, Take take) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(mark), text.size());
+    take(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// As the process was given it.
+Environment environment_of(int process) {
+  Environment environment;
+  each_part(read_proc(process, "environ"), '\0', [&](std::string_view entry) {
+    const std::size_t equals = entry.find('=');
+    if (equals != entry.npos) environment.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  });
+  return environment;
+}
+
+std::optional<std::string> value_of(const Environment& environment, const char* name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// 0: not known.
+int parent_of(int process) {
+  const std::string text = read_proc(process, "stat");
+  const std::size_t name_ends = text.rfind(')');  // the name of a program may hold anything
+  if (name_ends == text.npos || name_ends + 4 >= text.size()) return 0;
+  return std::atoi(text.c_str() + name_ends + 4);  // ") S 123 ..."
+}
+
+/// The process that launched a rank on this node: its nearest ancestor that has not the same rank, as shells have that are
+/// between them.
+int launcher_of(int process, const char* rank_variable, const std::string& rank) {
+  do process = parent_of(process);
+  while (process > 1 && value_of(environment_of(process), rank_variable) == rank);
+  return process;
+}
+
+std::vector<int> all_processes() {
+  std::vector<int> all;
+  DIR* const folder = opendir("/proc");
+  if (!folder) return all;
+  while (const dirent* const entry = readdir(folder))
+    if (const int process = std::atoi(entry->d_name); process > 0) all.push_back(process);
+  closedir(folder);
+  return all;
+}
+
+struct Loaded {
+  bool mpi = false;
+  bool shares = false;             ///< memory of the library
+  std::vector<std::string> files;  ///< of the library
+};
+
+Loaded loaded_by(int process) {
+  Loaded loaded;
+  each_part(read_proc(process, "maps"), '\n', [&](std::string_view line) {
+    const std::size_t slash = line.find('/');
+    if (slash == line.npos) return;
+    const std::string_view path = line.substr(slash);
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    loaded.shares |= path.starts_with("/memfd:swapmeet");
+    loaded.mpi |= name.starts_with("libmpi");
+    if (name.starts_with("libswapmeet.so") && std::ranges::count(loaded.files, path) == 0)
+      loaded.files.emplace_back(path);
+  });
+  return loaded;
+}
+
+JobProcess described(int world_rank, int process, const Loaded& loaded, const Loaded& mine) {
+  const auto lacks = [&](const std::string& file) { return std::ranges::count(loaded.files, file) == 0; };
+  const auto missing = std::ranges::find_if(mine.files, lacks);
+  JobProcess one{world_rank, process, missing == mine.files.end(), ""};
+  if (mine.files.empty()) one.has_ours = loaded.shares;  // it is a part of the program, or has another name
+  if (missing != mine.files.end() && !loaded.files.empty()) one.instead = loaded.files.front() + " but not " + *missing;
+  return one;
+}
+
+}  // namespace
+
+std::vector<JobProcess> job_processes(int world_rank) {
+  const Environment own = environment_of(getpid());
+  const std::string own_rank = std::to_string(world_rank);
+  const auto* const variable =
+      std::ranges::find_if(rank_variables, [&](const char* name) { return value_of(own, name) == own_rank; });
+  if (variable == std::end(rank_variables)) return {};
+  const int launcher = launcher_of(getpid(), *variable, own_rank);
+  const Loaded mine = loaded_by(getpid());
+  std::map<int, JobProcess> by_rank;
+  for (const int process : all_processes()) {
+    const Environment environment = environment_of(process);
+    const std::optional<std::string> rank = value_of(environment, *variable);
+    if (!rank) continue;
+    const bool of_job = std::ranges::all_of(
+        job_variables, [&](const char* name) { return value_of(own, name) == value_of(environment, name); });
+    if (!of_job || launcher_of(process, *variable, *rank) != launcher) continue;
+    const Loaded loaded = loaded_by(process);
+    if (!loaded.mpi) continue;
+    JobProcess one = described(std::atoi(rank->c_str()), process, loaded, mine);
+    const auto [known, added] = by_rank.emplace(one.world_rank, one);
+    // a program that a rank has started is not the rank
+    if (!added && one.has_ours) known->second = std::move(one);
+  }
+  std::vector<JobProcess> all;
+  for (auto& [rank, one] : by_rank) all.push_back(std::move(one));
+  return all;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,160 @@
+"""Mistakes in what moves bytes within a node: engine, node, typemap, heap."""
+
+from __future__ import annotations
+
+from mistake import (
+    BY_ROWS,
+    BY_SIZES,
+    CHECK,
+    CORE,
+    MPI,
+    TEST,
+    Mistake,
+)
+
+TRANSPORT = "tests/transport/transport_test.py"
+
+MISTAKES = (
+    # --- engine
+    Mistake(
+        "the head of a row is eight bytes too long",
+        "Blocks of one size are put into the head of a row of shared memory, of which the last ends beyond it.",
+        "engine/row_size.hpp",
+        "flag_bytes + (members - 1) * near <= head_bytes()",
+        "flag_bytes + (members - 1) * near <= head_bytes() + 8",
+        CHECK,
+        (BY_ROWS,),
+    ),
+    Mistake(
+        "a round ends when all is sent",
+        "A rank goes on to the next round when it has started all its sends, whatever it has yet to receive.",
+        "engine/engine.hpp",
+        "next_send_ == round.send_count && next_receive_ == round.receive_count",
+        "next_send_ == round.send_count",
+        CHECK,
+        (CORE + "flow_test.py", CORE + "leaders_test.py"),
+    ),
+    Mistake(
+        "what a batch brought is not told",
+        "At the end of a batch of messages that are polled, the payload does not learn that they have arrived.",
+        "engine/engine.hpp",
+        "if (active_ == 0) end_batch();",
+        ";",
+        CHECK,
+        (BY_SIZES,),
+    ),
+    # --- node
+    Mistake(
+        "flags of the exchange before are taken as seen",
+        "A rank writes its row of shared memory without looking whether all others have left the exchange before.",
+        "node/rows.hpp",
+        "std::exchange(seen_, 0) + 1 == size_.members ? size_.members : 0",
+        "(seen_ = 0, size_.members)",
+        CHECK,
+        (BY_ROWS,),
+    ),
+    Mistake(
+        "a message that is too long for its room is cut without a word",
+        "The receiver of a message that is copied once does not notice that it is longer than expected.",
+        "node/node.cpp",
+        "if (message > transfer.bytes) transfer.cut = true;",
+        "if (message > transfer.bytes && !cell->offers()) transfer.cut = true;",
+        TEST,
+        (TRANSPORT + "::test_all_are_longer_than_expected", TRANSPORT + "::test_every_message_arrives"),
+    ),
+    Mistake(
+        "a block in place is overwritten before it is sent",
+        "In an exchange in place by rows, what arrives is written before what lies there has left.",
+        "node/node.cpp",
+        "transfer.in_place && link.left < transfer.bytes",
+        "false",
+        CHECK,
+        (
+            MPI + "in_place_test.py::test_every_byte[openmpi-shared-memory-3]",
+            TRANSPORT + "::test_blocks_change_places_in_every_order",
+        ),
+    ),
+    Mistake(
+        "single copies are forbidden on some ranks only",
+        "Whether the memory of others can be read is not agreed on by the ranks.",
+        "node/neighbours.cpp",
+        "most[failed] == 0 && most[forbidden] == 0",
+        "most[failed] == 0 && unreadable == 0",
+        TEST,
+        (MPI + "node_test.py::test_reading_is_forbidden_from_the_beginning",),
+    ),
+    Mistake(
+        "any block lies in memory that the program shares",
+        "A block anywhere is taken to lie in shared memory that the program has allocated.",
+        "node/regions.cpp",
+        "offset <= region_bytes && length <= region_bytes - offset",
+        "true",
+        TEST,
+        (MPI + "memory_test.py::test_blocks_are_copied_straight", MPI + "memory_test.py::test_every_byte"),
+    ),
+    Mistake(
+        "a list of blocks begins where the last one ended",
+        "Blocks of unequal size in a row of shared memory lie where those before them have not ended yet.",
+        "node/rows.hpp",
+        "near_bytes_ = offset + bytes;",
+        "near_bytes_ = offset + bytes / 2;",
+        CHECK,
+        (BY_ROWS,),
+    ),
+    Mistake(
+        "single copies begin in the second piece of a large message",
+        "After a partial single copy the rest of a piece is taken to be the whole piece.",
+        "node/single_copy.cpp",
+        "return void(offset_ += bytes);",
+        "return void(offset_ = bytes);",
+        TEST,
+        (MPI + "traffic_test.py", TRANSPORT),
+    ),
+    # --- typemap
+    Mistake(
+        "runs of seven bytes are copied as eight",
+        "A run of seven bytes is copied by two words of eight, and its neighbours with it.",
+        "typemap/copy.cpp",
+        "bytes >= 8",
+        "bytes >= 7",
+        CHECK,
+        (MPI + "typemaps_test.py::test_random_types[openmpi-1]",),
+    ),
+    Mistake(
+        "a segment of a run begins too late",
+        "The part of a datatype behind its first bytes ends as many bytes too early as were skipped of a run.",
+        "typemap/type_map.hpp",
+        "end -= begin - cut;",
+        "end -= begin;",
+        CHECK,
+        (MPI + "typemaps_test.py::test_random_types[openmpi-1]",),
+    ),
+    Mistake(
+        "loops of unlike strides are joined",
+        "Two loops of runs are made one although their strides differ.",
+        "typemap/type_tree.cpp",
+        "(next.loop_.count > 1 && next.loop_.stride != stride)",
+        "false",
+        CHECK,
+        (MPI + "typemaps_test.py::test_random_types[openmpi-1]",),
+    ),
+    # --- heap
+    Mistake(
+        "dirty pages are taken for zero",
+        "Pages that are freed behind pages that are all zero are taken to be zero, too.",
+        "heap/extents.hpp",
+        "extent.clean && before.clean",
+        "before.clean",
+        CHECK,
+        ("tests/heap/heap_test.py::test_every_byte",),
+    ),
+    Mistake(
+        "a block that cannot grow is said to have grown",
+        "A block of shared memory is extended where the pages behind it are too few.",
+        "heap/extents.hpp",
+        "room < pages && (!last || pages_ - end < pages)",
+        "room < pages && !last && !free",
+        CHECK,
+        ("tests/heap/heap_test.py::test_every_byte",),
+    ),
+)

@@ -53,11 +53,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     calls_to_trace_ = options.trace.call;
     observe();
   }
-  if (shape_.ranks == 1) {
-    refusal_ = "one rank only";
-    return;
-  }
-  if (context().watchdog.on()) be_watched();
+  if (context().watchdog.on() && shape_.ranks > 1) be_watched();
   auto job_ranks = std::make_shared<const std::vector<int>>(world_ranks_of(user));
   // so on every rank: each sees ranks of another job
   if (std::ranges::count(*job_ranks, MPI_UNDEFINED) > 0) {
@@ -66,6 +62,11 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     Job& job = context().job;
     team_ = std::make_unique<Team>(job, std::move(job_ranks), rank_, user);
     peers_.team = team_.get();
+    if (shape_.ranks == 1) {
+      refusal_ = "one rank only";
+      team_->hear_same(team_->number());
+      return;
+    }
     locked_ = job.exists() ? job.facts().locked : progress_is_locked();
     starts_on_host_ = !job.exists() || job.facts().starts_on_host;
     if (meeting == Meeting::now) meet(first);

@@ -204,7 +204,7 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   const Peers& peers = team->peers;
   std::uint16_t exchanges = 0;
   Executor executor = executor_for(std::move(choice), request, peers, exchanges);
-  if (executor.spec == Spec{} && !for_request && team->has_messages())
+  if (executor.spec == Spec{} && !for_request && (team->has_messages() || shape_.ranks == 1))
     if (const char* const fails = native_fails(request, shape_.ranks))
       executor = executor_for({*parse_spec("spread-out"), executor.reason + "; the MPI's own " + fails}, request, peers,
                               exchanges);

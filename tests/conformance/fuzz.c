@@ -52,7 +52,7 @@ static const struct {
   int weights[4];
   void (*step)(Program *program);
 } steps[] = {
-    {{[MIXED] = 12, [PLAIN] = 14, [THREADED] = 4, [MISTAKEN] = 2}, exchange_one},
+    {{[MIXED] = 8, [PLAIN] = 14, [THREADED] = 4, [MISTAKEN] = 2}, exchange_one},
     {{[MIXED] = 4, [PLAIN] = 5, [THREADED] = 2}, exchange_several},
     {{[MIXED] = 4, [PLAIN] = 4}, change_algorithm},
     {{[MIXED] = 4, [PLAIN] = 3, [THREADED] = 3, [MISTAKEN] = 2}, make_communicator},
@@ -64,6 +64,7 @@ static const struct {
     {{[MIXED] = 3, [THREADED] = 1}, exchange_again},
     {{[MIXED] = 1, [THREADED] = 6}, start_many},
     {{[THREADED] = 2}, make_anew},
+    {{[MIXED] = 4, [THREADED] = 1}, duplicate_beside},
     {{[MISTAKEN] = 8}, make_mistake},
 };
 

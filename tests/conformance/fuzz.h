@@ -100,6 +100,7 @@ void start_exchange(Program* program);
 void finish_exchanges(Program* program); /* of those that are started */
 void start_many(Program* program);       /* and small ones */
 void make_mistake(Program* program);     /* one rank calls with another count */
+void duplicate_beside(Program* program); /* by MPI_Comm_idup, several of them pending beside exchanges */
 void make_anew(Program* program);        /* the first communicator, as a duplicate of itself */
 
 /** Run an episode on `comm`. @param thread  that runs it, or -1. @return this rank's all-to-alls */

@@ -181,6 +181,7 @@ void make_communicator(Program *program) {
   int slot = 0;
   while (slot < SLOTS && program->slots[slot].used) ++slot;
   int how = draw_below(&program->random, episode->kind == PLAIN ? PLAIN_MAKES : MAKES);
+  if (episode->idups && draw_below(&program->random, 2) == 0) how = IDUP;
   /* MPICH 5.0.2 and Open MPI 5.0.11 lose 0.3 to 4.5 KiB with each of these, which is freed. */
   const bool in_halves = how == INTER || how == MERGE;
   if (in_halves && (program->suite->ranks < 2 || episode->soaks)) how = DUP;
@@ -196,6 +197,31 @@ void make_communicator(Program *program) {
   if (made->pending) MPI_Comm_idup(parent, &made->comm, &made->making);
   else made->comm = makes[how].make(program, parent);
   if (!made->pending) settle(program, slot);
+}
+
+void duplicate_beside(Program *program) {
+  enum { MOST = 8 };
+  const int slot = draw_slot(program, true);
+  const MPI_Comm from = program->slots[slot].comm;
+  const TypeId type = type_find("int/basic");
+  Exchange small = {.send = type, .recv = type, .block_bytes = 8, .seed = program->random.seed};
+  MPI_Comm made[MOST];
+  MPI_Request making[MOST];
+  if (!program->episode->idups) return exchange_one(program);
+  step_is(program, "duplicate-beside/slot=%d", slot);
+  if (from == MPI_COMM_NULL) return;
+  for (int k = 0; k < MOST; ++k) {
+    MPI_Comm_idup(from, &made[k], &making[k]);
+    run_exchanges(program, &small, &slot, 1);
+  }
+  small.form = exchange_started_form(false, false);
+  run_exchanges(program, &small, &slot, 1);
+  MPI_Waitall(MOST, making, MPI_STATUSES_IGNORE);
+  for (int k = 0; k < 3 * MOST; ++k) {
+    small.form = k % 3 == 0 ? BLOCKING : exchange_started_form(k % 3 == 1, false);
+    exchange_run(program->suite, &small, made[k / 3]);
+  }
+  for (int k = 0; k < MOST; ++k) MPI_Comm_free(&made[k]);
 }
 
 void make_anew(Program *program) {

@@ -44,7 +44,11 @@ def drawn(batch: int) -> dict[str, Any]:
         variables["SWAPMEET_CHECK"] = "1"
     algorithm = draw.choice([*["auto"] * len(FAMILIES), *FAMILIES])
     programs = PROGRAMS[ranks] // (3 if mpi == "mpich" else 1)
-    return {"mpi": mpi, "ranks": ranks, "variables": variables, "algorithm": algorithm, "programs": programs}
+    if draw.random() < 0.2:
+        variables["SWAPMEET_GATHERED_RANKS"] = draw.choice(["1", "2", "512,2"])
+    threads = 3 if draw.random() < 0.2 else 0
+    what = {"mpi": mpi, "ranks": ranks, "variables": variables, "algorithm": algorithm, "threads": threads}
+    return {**what, "programs": programs // (2 * threads or 1)}
 
 
 def run(batch: int) -> dict[str, Any]:
@@ -52,6 +56,7 @@ def run(batch: int) -> dict[str, Any]:
     what = drawn(batch)
     mpi = mpis.find(what["mpi"])
     argv = [str(program(mpi, "fuzz")), "--seed", str(batch), "--steps", str(STEPS), "--episodes", str(what["programs"])]
+    argv += ["--threads", str(what["threads"])]
     alone = {"SWAPMEET_MEMORY": "off", "SWAPMEET_TUNING_FILE": "none"}  # whatever was measured on this machine
     variables = {**alone, **what["variables"], **launching.library_variables(what["algorithm"])}
     words = launching.command(mpi, what["ranks"], argv, library(mpi), variables)
@@ -60,7 +65,7 @@ def run(batch: int) -> dict[str, Any]:
         printed, status = done.stdout + done.stderr, done.returncode
     except subprocess.TimeoutExpired as hanging:
         printed, status = f"{hanging.stdout!r} {hanging.stderr!r}", -1
-    expected = rf"^{what['programs'] * STEPS} passed, 0 failed, 0 skipped$"
+    expected = rf"^{what['programs'] * STEPS * max(what['threads'], 1)} passed, 0 failed, 0 skipped$"
     right = status == 0 and re.search(expected, printed, re.MULTILINE) is not None
     return {"batch": batch, **what, "right": right, **({} if right else {"status": status, "printed": printed[-6000:]})}
 

@@ -116,7 +116,7 @@ def test_many_random_programs(launch, built, wheel: str, ranks: int, seed: int) 
 def test_the_programs_notice_wrong_data(launch, built, compiled, wheel: str) -> None:
     """Preloads an MPI_Alltoall that flips a bit of its answer."""
     spoiler = compiled(wheel, "spoiler", "-shared", "-fPIC", "-ldl")
-    argv = ["env", f"LD_PRELOAD={spoiler}", built(wheel, "fuzz"), "--episodes", "1"]
+    argv = ["env", f"LD_PRELOAD={spoiler}", built(wheel, "fuzz"), "--plain", "1", "--episodes", "1"]
     done = launch(2, argv, mpi=wheel, preload=False)
     assert done.returncode == 1
     assert re.search(r"^\d+ passed, [1-9]\d* failed", done.stdout, re.MULTILINE), done.stdout[-2000:]

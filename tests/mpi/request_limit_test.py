@@ -36,11 +36,14 @@ def test_what_is_executed_and_said(
         assert max(limits) in warning
 
 
-def test_ranks_with_other_limits_use_the_host_mpi(launch, compiled, wheel: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("gathered", ["512", "2"])
+def test_ranks_with_other_limits_use_the_host_mpi(launch, compiled, wheel: str, tmp_path: Path, gathered: str) -> None:
+    """Also where they are too many for each to hear of all."""
     script = tmp_path / "limited.sh"
     rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
     script.write_text(f'#!/bin/sh\n[ "{rank}" = 1 ] && export SWAPMEET_REQUEST_LIMIT=7\nexec "$@"\n')
     script.chmod(0o755)
-    done = launch(4, [script, compiled(wheel, "one_exchange")], mpi=wheel, algorithm="spread-out")
+    argv, env = [script, compiled(wheel, "one_exchange")], {"SWAPMEET_GATHERED_RANKS": gathered}
+    done = launch(4, argv, mpi=wheel, algorithm="spread-out", env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the ranks disagree on the SWAPMEET_ variables" in done.stderr

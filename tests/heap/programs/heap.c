@@ -264,6 +264,13 @@ static void kept(void) {
   char *again = calloc(BLOCKS, BYTES);
   must(again == all[0] && is_zero((unsigned char *)again, (size_t)BLOCKS * BYTES), "free neighbours do not become one");
   free(again), free(last);
+  /* what was given back is zero, and what is freed behind it is not */
+  char *const large = malloc(40 << 20), *const small = malloc(LARGE), *const behind = malloc(LARGE);
+  memset(large, 1, 40 << 20), memset(small, 1, LARGE);
+  free(large), free(small);
+  again = calloc((40 << 20) + LARGE, 1);
+  must(again == large && is_zero((unsigned char *)again, (40 << 20) + LARGE), "calloc of both");
+  free(again), free(behind);
 }
 
 static void grows(void) {
@@ -279,6 +286,15 @@ static void grows(void) {
   must(moved < 30, "what grows moves each time");
   for (int i = 0; i < 200; ++i) free(other[i]);
   free(block);
+  /* into a gap that is too small, before a block in use */
+  char *first = malloc(LARGE), *const gap = malloc(LARGE), *const third = malloc(LARGE);
+  must(gap == first + LARGE && third == gap + LARGE, "blocks that follow one another");
+  fill(third, LARGE, 3);
+  free(gap);
+  must((first = realloc(first, 3 * LARGE)) != NULL, "realloc");
+  fill(first, 3 * LARGE, 1);
+  must(holds(third, LARGE, 3), "a block that grows takes another");
+  free(first), free(third);
 }
 
 static void ordinary(void) {

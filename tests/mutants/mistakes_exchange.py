@@ -19,6 +19,52 @@ from mistake import (
 
 MISTAKES = (
     # --- exchange
+    # --- team
+    Mistake(
+        "a message has the number that its sender gave to the team",
+        "The tag of a message holds the sender's number of the team, not that of the receiver, who waits for ever.",
+        "team/team.hpp",
+        "marks_.empty() ? own_mark_ :",
+        "marks_.empty() || MUTANT ? own_mark_ :",
+        TEST,
+        (MPI + "fuzz_test.py",),
+    ),
+    Mistake(
+        "two teams of a rank have the same number",
+        "The number that a team has taken stays free, so that messages of two communicators may be mixed.",
+        "team/job.cpp",
+        "*found = true;",
+        "*found = !MUTANT;",
+        TEST,
+        (MPI + "fuzz_test.py", MPI + "duplicates_test.py"),
+    ),
+    Mistake(
+        "a message goes to the rank of the communicator instead of that of the job",
+        "Ranks of the team are taken for ranks of the job, which they are on MPI_COMM_WORLD only.",
+        "team/team.hpp",
+        "return (*job_ranks_)[static_cast<std::size_t>(peer)];",
+        "return MUTANT ? peer : (*job_ranks_)[static_cast<std::size_t>(peer)];",
+        CHECK,
+        (MPI + "conformance_test.py::test_conforms[openmpi-3-pairwise]",),
+    ),
+    Mistake(
+        "what is gathered by messages lies in the order of distance",
+        "The allgather by messages leaves this rank's part first, not that of the first rank.",
+        "team/messages.cpp",
+        "all + (me + i) % number * bytes",
+        "all + (MUTANT ? i : (me + i) % number) * bytes",
+        TEST,
+        (MPI + "progress_test.py::test_several_under_way", MPI + "fuzz_test.py"),
+    ),
+    Mistake(
+        "a maximum over all ranks lacks the last round",
+        "The dissemination of the largest values ends a round early, so that ranks agree on different sizes.",
+        "team/messages.cpp",
+        "distance < ranks; distance *= 2) {\n    const int tag",
+        "(MUTANT ? 2 * distance : distance) < ranks; distance *= 2) {\n    const int tag",
+        TEST,
+        (MPI + "varying_test.py", MPI + "fuzz_test.py"),
+    ),
     Mistake(
         "the last segment looks at sends only",
         "A rank ends a segmented exchange as soon as it has nothing left to send.",
@@ -89,7 +135,7 @@ MISTAKES = (
     Mistake(
         "two calls have the same tag",
         "The tags of messages lack the number of the call, so that messages of the next may be taken for these.",
-        "exchange/tags.hpp",
+        "team/tags.hpp",
         "(call & (calls - 1)) << kind_bits",
         "0 << kind_bits",
         TEST,
@@ -200,8 +246,8 @@ MISTAKES = (
         "options are not compared above 512 ranks",
         "Where ranks are too many for each to hear of all, they do not compare their options.",
         "session/census.cpp",
-        "same_everywhere(mine.options, comm, census.device = mine.device, of_first)",
-        "same_everywhere(std::uint64_t{1}, comm, census.device = mine.device, of_first)",
+        "same_everywhere(mine.options, comm, census.device = mine.device, least)",
+        "same_everywhere(std::uint64_t{1}, comm, census.device = mine.device, least)",
         TEST,
         (MPI + "request_limit_test.py::test_ranks_with_other_limits_use_the_host_mpi",),
     ),

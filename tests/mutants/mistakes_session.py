@@ -16,13 +16,17 @@ from mistake import (
 MISTAKES = (
     # --- session
     Mistake(
-        "a plan takes a communicator that only this rank has idle",
-        "Which communicator a new persistent exchange gets is chosen by what this rank alone has no use for.",
+        "a plan's messages have the number of this rank's team",
+        "Ranks of a plan take one another's numbers for their own, so that messages of several plans mix.",
         "session/planning.cpp",
-        "idle &= one.idle",
-        "idle &= idle",
+        "if (heard) team.team->hear(numbers);",
+        "if (heard) MUTANT ? team.team->hear_same(team.team->number()) : team.team->hear(numbers);",
         TEST,
-        (MPI + "plans_test.py::test_two_at_a_time", MPI + "progress_test.py::test_several_under_way"),
+        (
+            MPI + "plans_test.py::test_two_at_a_time",
+            MPI + "progress_test.py::test_several_under_way",
+            MPI + "fuzz_test.py",
+        ),
     ),
     Mistake(
         "a started call begins without the lock",
@@ -176,10 +180,10 @@ MISTAKES = (
     ),
     Mistake(
         "an error of the host MPI is raised twice",
-        "An error of a started call that the host MPI serves is raised by it, and again by the library.",
+        "An error of a started call is raised twice on the application's communicator.",
         "interpose/start.cpp",
-        "error && rest.comm != user",
-        "error",
+        "if (error) error = raise(comm, error);",
+        "if (error) error = raise(comm, MUTANT ? raise(comm, error) : error);",
         TEST,
         (MPI + "errors_test.py",),
     ),
@@ -190,7 +194,7 @@ MISTAKES = (
         "return one.needless();",
         "return false;",
         TEST,
-        (MPI + "made_meanwhile_test.py::test_plans_use_the_communicators_of_those_that_are_freed",),
+        (MPI + "made_meanwhile_test.py::test_many_plans_leave_communicators_to_the_application",),
     ),
     Mistake(
         "a freed request stays known",

@@ -48,7 +48,7 @@ void agree() {
   const char* const why = facts.thread == JobThread::unwanted
                               ? " is not set for all ranks"
                               : " needs MPI_THREAD_MULTIPLE, and a thread, on all ranks";
-  warn_once(wanted, std::string(wanted) + why + "; leaving non-blocking and persistent all-to-alls to the host MPI");
+  warn_once(wanted, std::string(why) + "; leaving non-blocking and persistent all-to-alls to the host MPI");
 }
 
 }  // namespace

@@ -213,6 +213,8 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (!blocks || (of_neighbours(Call::collective) && call.mistaken(*blocks))) return false;
   if (left_to_host(call, *communicator)) return false;
   const std::int64_t block_bytes = call.block_bytes(*communicator);
+  if (host_is_mpich && Call::collective == Collective::alltoall && block_bytes == 0)
+    return error = communicator->start_nothing(Call::collective, request), true;
   StartedQueue* const queue = communicator->started(Call::collective, block_bytes);
   if (!queue) return false;
   if (!of_neighbours(Call::collective) && call.send.base != MPI_IN_PLACE) {
@@ -220,8 +222,6 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
     if (const std::optional<int> again = queue->start_again(alike, call.send.base, call.receive.base, request))
       return error = *again, true;
   }
-  if (const std::optional<int> done = queue->start_nothing(Call::collective, block_bytes, request))
-    return error = *done, true;
   if ((call.suits_host(block_bytes) || communicator->locked()) && queue->goes_to_host(Call::collective, block_bytes))
     return false;
   error = refused_type(call, *communicator, *blocks);

@@ -23,7 +23,7 @@ std::atomic<bool> has_job{false};
 
 /// As of return_next_error(). `errors_return` says whether `returning` has a value; both are changed under the mutex.
 std::mutex returning_mutex;
-std::optional<ErrorsReturn> returning;
+std::optional<ErrorsReturn>& returning = *new std::optional<ErrorsReturn>;  // never destroyed: MPI may have ended then
 std::atomic<bool> errors_return{false};
 
 /// MPICH 5.0.2 returns no error from MPI_Wait once it has called a handler. Waits for no other thread, which may have the mutex and wait for a lock of the host MPI that this one has.

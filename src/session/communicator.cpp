@@ -83,9 +83,7 @@ void Communicator::trace_nothing() {
 // call that waits for all. A communicator that is being freed is left alone: MPICH would wait for ever.
 StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
-  if (!refusal_.empty() || starts_on_host() || !gathers() || !has_progress() ||
-      is_being_freed(user_))
-    return nullptr;
+  if (!refusal_.empty() || starts_on_host() || !gathers() || !has_progress() || is_being_freed(user_)) return nullptr;
   const bool prepared = locked_ ? neighbours_ && nodes() == 1 : met_;
   if (!prepared && !awaits_no_more_starts()) return nullptr;
   if (!prepared && locked_) return want(collective, block_bytes), nullptr;

@@ -145,9 +145,7 @@ CensusRecord Communicator::introduce() {
 // The library was loaded after MPI_Init. Where several threads may call MPI, another may be making a communicator, and Open MPI makes
 // one at a time.
 void Communicator::make_job(const Census& census) {
-  if (census.job || census.threaded || census.fault || !gathers() ||
-      shape_.ranks != context().world_ranks)
-    return;
+  if (census.job || census.threaded || census.fault || !gathers() || shape_.ranks != context().world_ranks) return;
   context().job.begin();
   JobFacts mine = facts_of(context().options);
   mine.locked = census.locked;

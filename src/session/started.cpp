@@ -100,11 +100,6 @@ void fill(MPI_Status* status) {
   status->MPI_TAG = MPI_ANY_TAG;
 }
 
-/// Whether the host MPI does less than a request of ours takes: MPICH completes an MPI_Ialltoall of nothing at once.
-bool is_nothing_to_host(Collective collective, std::int64_t block_bytes) {
-  return host_is_mpich && collective == Collective::alltoall && block_bytes == 0;
-}
-
 /// Of a request that cannot be cancelled, as those of collectives.
 int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
@@ -189,15 +184,15 @@ bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes)
 }
 
 // Not with the type of the call, by whose size MPICH 5.0 divides.
-std::optional<int> StartedQueue::start_nothing(Collective collective, std::int64_t block_bytes, MPI_Request* request) {
-  if (!is_nothing_to_host(collective, block_bytes)) return std::nullopt;
-  if (communicator_.options().explain) {
-    const std::lock_guard lock(baton());  // another thread may be deciding
-    const Decision*& explained = explained_nothing_;
-    if (!std::exchange(explained, &communicator_.decline(collective, "nothing to send")))
-      explain(name_of_start(collective), collective, communicator_, *explained, {}, "");
+int Communicator::start_nothing(Collective collective, MPI_Request* request) {
+  {
+    std::unique_lock<Baton> lock;  // another thread may be deciding
+    if (started_) lock = std::unique_lock(started_->baton());
+    Decision& nothing = decline(collective, "nothing to send");
+    if (!std::exchange(nothing.explained, true)) explain(name_of_start(collective), collective, *this, nothing, {});
+    if (options_.statistics) nothing.tally->add(0, std::chrono::nanoseconds{0}, ranks());
   }
-  return native().ialltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, communicator_.user(), request);
+  return native().ialltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, user_, request);
 }
 
 void StartedQueue::finish() {

@@ -42,10 +42,6 @@ class StartedQueue final : public Ongoing {
   /// order of the application's calls: so on all ranks.
   bool goes_to_host(Collective collective, std::int64_t block_bytes);
 
-  /// Starts an exchange of no data, and makes the application's request, if that takes the host MPI less than a request of ours;
-  /// nothing: it does not. On the application's communicator, as goes_to_host().
-  std::optional<int> start_nothing(Collective collective, std::int64_t block_bytes, MPI_Request* request);
-
   /// What was decided holds no more. Requires that all that was started is over.
   void decide_anew();
 
@@ -96,7 +92,6 @@ class StartedQueue final : public Ongoing {
   Observer observer_;     ///< for the watchdog
   bool begun_ = false;    ///< it knows of the first
   bool counted_ = false;  ///< the first, by what tries others
-  const Decision* explained_nothing_ = nullptr;  ///< as of start_nothing()
 };
 
 }  // namespace swapmeet

@@ -49,7 +49,7 @@ void Job::begin() {
 
 /// By messages, for the host MPI's first MPI_Allreduce can take milliseconds (MPICH).
 bool Job::largest(std::span<std::int64_t> values) {
-  static std::array<std::int64_t, 10> room;  // one thread is in MPI_Init
+  static std::array<std::int64_t, 12> room;  // one thread is in MPI_Init
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Team all(*this, std::make_shared<const std::vector<int>>(world_ranks_of(MPI_COMM_WORLD)), rank, MPI_COMM_NULL);
@@ -59,12 +59,13 @@ bool Job::largest(std::span<std::int64_t> values) {
 
 const JobFacts& Job::agree(const JobFacts& mine) {
   constexpr auto unwanted = static_cast<std::int64_t>(JobThread::unwanted);
-  std::array<std::int64_t, 5> most{static_cast<std::int64_t>(mine.thread), mine.locked, mine.starts_on_host,
-                                   mine.native, !mine.algorithm};
-  if (exists() && !largest(most)) most = {unwanted, true, true, true, true};
+  std::array<std::int64_t, 6> most{
+      static_cast<std::int64_t>(mine.thread), mine.locked, mine.starts_on_host, mine.native, !mine.algorithm,
+      mine.thread != JobThread::unwanted};
+  if (exists() && !largest(most)) most = {unwanted, true, true, true, true, true};
   facts_.thread = exists() ? static_cast<JobThread>(most[0]) : JobThread::unwanted;
   facts_.locked = most[1] != 0 && facts_.thread != JobThread::able;
-  facts_.starts_on_host = most[2] != 0;
+  facts_.starts_on_host = most[2] != 0 || (most[5] != 0 && facts_.thread != JobThread::able);
   facts_.native = most[3] != 0;
   facts_.algorithm = most[4] == 0;
   return facts_;

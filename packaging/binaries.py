@@ -40,10 +40,10 @@ ABIS = {
 }
 
 
-def run(*words: str | Path, **env: str) -> str:
+def run(*words: str | Path) -> str:
     """Run a command to its end, and return what it printed; ends this one if it fails."""
     print("+", *words, flush=True)
-    variables = {**os.environ, **env}
+    variables = {**os.environ, "PATH": f"{os.environ['PATH']}:{Path(sys.executable).parent}"}
     done = subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables)
     if done.returncode:
         sys.exit(f"{done.stdout}\nrelease: {words[0]} failed with status {done.returncode}")
@@ -109,9 +109,8 @@ def cmake(folder: Path, processor: str, targets: Sequence[str], settings: Mappin
         "SWAPMEET_LTO": "OFF",
     }
     words = [f"-D{name}={value}" for name, value in {**compilers, **settings}.items()]
-    path = f"{os.environ['PATH']}:{Path(sys.executable).parent}"
-    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *words, PATH=path)
-    run("cmake", "--build", folder, "--target", *targets, PATH=path)
+    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *words)
+    run("cmake", "--build", folder, "--target", *targets)
 
 
 def put(source: Path, place: Path) -> None:

@@ -57,6 +57,17 @@ def test_debians_names_tell_its_mpis_apart(tmp_path: Path) -> None:
     assert runtime.libmpi(tmp_path / "bin" / "mpirun").name == "libmpi.so.40"
 
 
+def test_a_wrapper_without_headers_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian's package mpich has mpicc.mpich, but mpi.h is in libmpich-dev."""
+    launcher = without_compiler(mpis.find("mpich"), tmp_path / "there")
+    for program, text in {"mpicc.mpich": "echo cc -I/nowhere -lmpi", "mpiexec.mpich": "exit 1"}.items():
+        (launcher.parent / program).write_text(f"#!/bin/sh\n{text}\n")
+        (launcher.parent / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(launcher.parent))
+    found = mpis.find("mpich-system")
+    assert (found.mpicc, found.mpiexec) == (None, launcher.with_name("mpiexec.mpich"))
+
+
 def test_a_folder_without_a_library_is_no_mpi(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     launcher = tmp_path / "bin" / "mpiexec"

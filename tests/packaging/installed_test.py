@@ -75,7 +75,7 @@ def test_one_in_the_prefix_of_python_serves(tmp_path: Path, monkeypatch: pytest.
 
 def test_the_wheels_serve_first_and_compile_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the prefix are others' choice, but the wheel is of the command's version in any case."""
-    front = tmp_path / "package" / installed.NAME
+    mpich, front = mpis.find("mpich"), tmp_path / "package" / installed.NAME
     paths = {abi: fake(installed.library_beside(front, abi), abi) for abi in BUILT_FOR}
     for name in (installed.NAME, "libswapmeet-heap.so", "swapmeet/mpich/measure"):
         (front.parent / name).touch()
@@ -85,7 +85,6 @@ def test_the_wheels_serve_first_and_compile_nothing(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(library, "build", lambda *_: pytest.fail("something is compiled"))
     for module in (installed, library, site):
         monkeypatch.setattr(module, "BROUGHT", front.parent)
-    mpich = mpis.find("mpich")
     assert library.library(mpich) == library.built(mpich) == paths["mpich"]
     assert library.heap_library(mpich) == front.parent / "libswapmeet-heap.so"
     shown, measure = library.measuring_program(mpich)

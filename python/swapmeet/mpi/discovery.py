@@ -7,7 +7,7 @@ import itertools
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
@@ -47,31 +47,37 @@ def _for_standard_abi(path: Path) -> Path | None:
 
 def _wheels() -> Iterator[tuple[str, Path]]:
     for folder in sorted(Path(sys.prefix, "mpi").glob("*/bin"), key=lambda folder: _rank_of(folder.parts[-2])):
-        if path := _program_in(folder):
+        for path in _programs_in(folder)[:1]:
             yield folder.parts[-2], path
 
 
 def _beside_python() -> Iterator[tuple[str, Path]]:
     """A wheel that was installed into the environment itself; only one fits there."""
     folder = Path(sys.prefix, "bin")
-    path = _program_in(folder) if _is_private(folder) else None
+    path = _usable(_programs_in(folder)) if _is_private(folder) else None
     if path and (kind := _kind_of(path)):
         yield kind, path
 
 
 def _system() -> Iterator[tuple[str, Path]]:
-    for kind in ("mpich", "openmpi"):
-        for debian in filter(None, (shutil.which(f"{program}.{kind}") for program in PROGRAMS)):
-            yield f"{kind}-system", Path(debian)
-    for folder in os.get_exec_path():
-        path = _program_in(Path(folder))
-        if path and not _is_private(path) and (known := _kind_of(path)):
+    for kind in ("mpich", "openmpi"):  # Debian's
+        found = filter(None, (shutil.which(f"{program}.{kind}") for program in PROGRAMS))
+        if path := _usable([Path(program) for program in found]):
+            yield f"{kind}-system", path
+    for folder in map(Path, os.get_exec_path()):
+        path = None if _is_private(folder) else _usable(_programs_in(folder))
+        if path and (known := _kind_of(path)):
             yield f"{known}-system", path
 
 
-def _program_in(folder: Path) -> Path | None:
-    """The program by which the MPI of a folder is known."""
-    return next((path for path in (folder / name for name in PROGRAMS) if os.access(path, os.X_OK)), None)
+def _programs_in(folder: Path) -> list[Path]:
+    """The programs in a folder by which an MPI is known."""
+    return [path for path in (folder / name for name in PROGRAMS) if os.access(path, os.X_OK)]
+
+
+def _usable(programs: Sequence[Path]) -> Path | None:
+    """The first that tells its MPI, for Debian's mpicc may be there without its mpi.h; or the first."""
+    return next(filter(_kind_of, programs), programs[0] if programs else None)
 
 
 def _is_private(path: Path) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet.mpi import application, launch, mpis, runtime
+from swapmeet.mpi import application, launch, library, mpis, runtime
 from swapmeet.mpi.mpis import Mpi
 
 
@@ -33,7 +33,10 @@ def test_it_is_the_mpi_that_its_library_says(tmp_path: Path, monkeypatch: pytest
         assert (found.kind, found.version, found.abi) == (whole.kind, whole.version, whole.abi)
         assert (found.mpiexec, found.prefix, found.mpicc) == (launcher, tmp_path / "there", None)
         assert found.libmpi == tmp_path / "there" / "lib" / whole.libmpi.name
-        with pytest.raises(SwapmeetError, match="was installed without mpicc"):
+        assert library.built(found) is None
+        with pytest.raises(
+            SwapmeetError, match="was installed without mpicc .*: install lib(mpich|openmpi)-dev|that brings it"
+        ):
             print(found.compiler)
 
 

@@ -347,6 +347,8 @@ def built(mpi: Mpi) -> Path | None:
     """The library for `mpi` if one is installed, or was built before, up to date or not, and by this user."""
     if path := installed(mpi.abi, search=_is_package()):
         return path
+    if _built_for(mpi).mpicc is None:
+        return None
     if folder := _built_before(mpi, ["swapmeet"]):
         return folder / "lib" / NAME
     try:

@@ -63,7 +63,7 @@ class Mpi:
             If there is none.
         """
         if self.mpicc is None:
-            package = DEBIAN_PACKAGES.get(self.name, "the package that brings mpicc").split()[0]
+            package, *_ = DEBIAN_PACKAGES.get(self.name, "").split() or ["the package that brings it"]
             raise SwapmeetError(f"{self.name} was installed without mpicc ({self.mpiexec}): install {package}")
         return self.mpicc
 

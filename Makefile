@@ -21,13 +21,13 @@ OTHER_MPIS := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran libfftw3-mp
 NANOBIND := nanobind==3.1.0
 # One at a time in an environment. Python compiles what is imported, not all that is installed.
 PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet --no-compile
-CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
+CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/module.cmake $(wildcard python/*.[ch]pp) \
 	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose network sparse engine,src/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel wheels debs check test nightly mutants coverage counted fuzz sanitize lint tidy programs system-packages clean
+.PHONY: help build demo apps docs intel release debs check test nightly mutants coverage counted fuzz sanitize lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -61,10 +61,12 @@ docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site, a
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
 
-# One for each Python: PYTHONS='python3.10 python3.12'.
-PYTHONS := $(PYTHON)
-wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked and tried: docs/howto/packages.md
-	@$(BIN)/python packaging/wheels.py --mpi $(MPICH) $(PYTHONS)
+# The Pythons for which the wheels bring the core: the last of them serves all later ones. PROCESSORS=x86_64 makes one wheel.
+PYTHONS := python3.10 python3.11 python3.12
+PROCESSORS := x86_64 aarch64
+release: $(VENV)/.extra-release $(VENV)/.extra-test  ## Make the sdist, wheels and checksums in dist, checked and tried: docs/howto/packages.md
+	@$(BIN)/python packaging/release.py $(addprefix --mpi=,$(MPICH) $(OPENMPI)) $(addprefix --processor=,$(PROCESSORS)) $(PYTHONS)
+	@$(BIN)/python -m pytest --all tests/packaging/wheel_test.py
 
 # As root on Debian: installs what builds and checks packages. Debian 12 has not what the Python package needs, and gets none.
 debs:  ## Make Debian's packages in build/debs, check them by lintian and test them as installed
@@ -86,7 +88,7 @@ nightly: PROGRAMS := --all
 nightly: build programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, by all MPIs and with link-time optimisation, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(THREE_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
-	for target in sanitize mutants wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
+	for target in sanitize mutants release debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks three run at a time, for most of each is waiting for a launcher; of the others one on each core.

@@ -22,3 +22,15 @@ if(SWAPMEET_MPICC AND NOT SWAPMEET_SANITIZE)
                    "libswapmeet.so contains the C++ library, but libstdc++.a is missing. On RHEL and Fedora: dnf install libstdc++-static"
                    LINK_OPTIONS -static-libstdc++ -static-libgcc)
 endif()
+
+# Options of the GNU linker that others may lack, and do without.
+include(CheckLinkerFlag)
+function(swapmeet_link_options_if_known target)
+  foreach(option ${ARGN})
+    string(MAKE_C_IDENTIFIER "SWAPMEET_LINKER_KNOWS${option}" known)
+    check_linker_flag(CXX ${option} ${known})
+    if(${known})
+      target_link_options(${target} PRIVATE ${option})
+    endif()
+  endforeach()
+endfunction()

@@ -11,8 +11,8 @@ from spack_repo.builtin.build_systems.python import PythonPipBuilder
 class Swapmeet(CMakePackage):
     """All-to-all collectives of MPI, as fast as the machine allows: preload libswapmeet.so."""
 
-    homepage = "https://example.org/swapmeet"  # where your copy is
-    git = "https://example.org/swapmeet.git"
+    homepage = "https://swapmeet.invalid"  # to be set at publication, as in pyproject.toml
+    git = "https://swapmeet.invalid/swapmeet.git"
 
     license("BSD-3-Clause")
 

@@ -4,9 +4,33 @@ The companion of libswapmeet.so: finds MPIs, builds the library for them, launch
 verifies its schedules. The algorithms themselves live in the core, `swapmeet._core`.
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import Any
 
 from swapmeet.errors import SwapmeetError
 
 __all__ = ["SwapmeetError", "__version__"]
 __version__ = version("swapmeet")
+
+
+class _WithoutCore:
+    """Stands for the core where the wheel has it for other Pythons only. What does not need it works."""
+
+    def __getattr__(self, name: str) -> Any:
+        import sys
+
+        raise SwapmeetError(
+            f"the core is missing: this wheel of swapmeet has none for {sys.implementation.cache_tag}; use another "
+            "Python, or compile it: pip install --force-reinstall --no-binary swapmeet swapmeet"
+        )
+
+
+def __getattr__(name: str) -> Any:
+    """The core, which is loaded when it is first asked for."""
+    if name != "_core":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return import_module("swapmeet._core")
+    except ModuleNotFoundError:
+        return _WithoutCore()

@@ -36,6 +36,7 @@ def test_an_installed_package_is_left_as_it_is(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "lib" / "libswapmeet_core.a").touch()
     (tmp_path / "lib" / "compiler.txt").write_text("GNU 11.1.0\n")
     monkeypatch.setattr(library, "PACKAGE", tmp_path)
+    monkeypatch.setattr(library, "BROUGHT", tmp_path / "lib")
     monkeypatch.setattr(library, "source_tree", lambda: tmp_path / "source")
     monkeypatch.setattr(library, "_make", lambda *_: pytest.fail("the core is compiled again"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

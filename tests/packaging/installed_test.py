@@ -12,7 +12,7 @@ import pytest
 
 import swapmeet
 from swapmeet import SwapmeetError
-from swapmeet.mpi import installed, library, mpis
+from swapmeet.mpi import installed, library, mpis, site
 
 FAKE = """
 const char *swapmeet_version(void) {{ return "{version}"; }}
@@ -71,6 +71,30 @@ def test_one_in_the_prefix_of_python_serves(tmp_path: Path, monkeypatch: pytest.
     fake(path, "openmpi", version="0.0.1")
     installed._description.cache_clear()
     assert installed.installed("openmpi") is None
+
+
+def test_the_wheels_serve_first_and_compile_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the prefix are others' choice, but the wheel is of the command's version in any case."""
+    mpich, front = mpis.find("mpich"), tmp_path / "package" / installed.NAME
+    paths = {abi: fake(installed.library_beside(front, abi), abi) for abi in BUILT_FOR}
+    for name in (installed.NAME, "libswapmeet-heap.so", "swapmeet/mpich/measure"):
+        (front.parent / name).touch()
+    fake(tmp_path / "lib" / installed.NAME, "mpich")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(library, "_is_package", lambda: True)
+    monkeypatch.setattr(library, "build", lambda *_: pytest.fail("something is compiled"))
+    for module in (installed, library, site):
+        monkeypatch.setattr(module, "BROUGHT", front.parent)
+    assert library.library(mpich) == library.built(mpich) == paths["mpich"]
+    assert library.heap_library(mpich) == front.parent / "libswapmeet-heap.so"
+    shown, measure = library.measuring_program(mpich)
+    assert (shown.by_path, measure) == (True, paths["mpich"].with_name("measure"))
+    assert site.deploy() == library.front() == front
+    monkeypatch.setattr(mpis, "found", lambda: ([], []))
+    everywhere = tmp_path / "site"
+    assert site.deploy(everywhere) == everywhere / installed.NAME
+    there = sorted(str(path.relative_to(everywhere)) for path in everywhere.rglob("*.so"))
+    assert there == [installed.NAME, *(f"swapmeet/{abi}/{installed.NAME}" for abi in sorted(BUILT_FOR))]
 
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="pkg-config is not installed")

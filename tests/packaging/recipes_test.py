@@ -43,6 +43,28 @@ def test_versions(pattern: str) -> None:
     assert list(ROOT.glob(pattern))
 
 
+#: Where each names the project's home.
+HOMES = {
+    "CITATION.cff": r"^url: (.*)$",
+    "debian/control": r"^Homepage: (.*)$",
+    "packaging/conda/recipe.yaml": r"^  homepage: (.*)$",
+    "packaging/easybuild/*.eb": r"^homepage = '(.*)'$",
+    "packaging/spack/package.py": r'^    homepage = "(.*?)"',
+}
+
+
+@pytest.mark.parametrize("pattern", HOMES)
+def test_homes(pattern: str) -> None:
+    """All lead to the home that pyproject.toml names, and so do all other addresses of the project."""
+    home = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Homepage"]
+    for path in ROOT.glob(pattern):
+        text = path.read_text()
+        found = re.search(HOMES[pattern], text, re.MULTILINE)
+        assert found and found[1] == home, path
+        assert not [url for url in re.findall(r"https?://[^\s'\"]*swapmeet[^\s'\"]*", text) if not url.startswith(home)]
+    assert list(ROOT.glob(pattern))
+
+
 def requirements(group: str) -> dict[str, str]:
     """Each package of pyproject.toml with its oldest version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())

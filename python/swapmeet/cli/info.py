@@ -52,7 +52,8 @@ def info(
 def mpi_table(mpis: Sequence[Mpi]) -> Table:
     """The MPIs that were found."""
     rows = [
-        (mpi.name, mpi.kind, mpi.version, mpi.abi, str(mpi.mpicc), str(built(mpi) or "not built yet")) for mpi in mpis
+        (mpi.name, mpi.kind, mpi.version, mpi.abi, str(mpi.mpicc or "none"), str(built(mpi) or "not built yet"))
+        for mpi in mpis
     ]
     return table(("name", "kind", "version", "ABI", "mpicc", "libswapmeet"), rows)
 

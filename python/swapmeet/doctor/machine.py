@@ -13,7 +13,7 @@ from swapmeet.cache import cache_folder, problem_of
 from swapmeet.doctor.finding import Finding, fine, note
 from swapmeet.doctor.kernel import Permissions
 from swapmeet.errors import SwapmeetError
-from swapmeet.mpi import library
+from swapmeet.mpi.installed import PACKAGE
 
 MIB = 1 << 20
 SMALL_SHM = 64 * MIB  #: what containers have in /dev/shm unless they are told
@@ -22,7 +22,7 @@ NEEDED_FILE = 64 * MIB  #: SWAPMEET_SHM_LIMIT's default
 
 def findings(permitted: Permissions) -> Iterator[Finding]:
     """All rows about the machine."""
-    yield fine("Swapmeet", f"{__version__} in {library.PACKAGE}; Python {platform.python_version()}")
+    yield fine("Swapmeet", f"{__version__} in {PACKAGE}; Python {platform.python_version()}")
     yield fine("machine", _machine())
     yield _shared_memory(permitted)
     yield _single_copy(permitted)

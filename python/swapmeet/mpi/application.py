@@ -237,14 +237,16 @@ def _owner(argv: Sequence[str], found: Used) -> Mpi:
             if candidate.libmpi and candidate.libmpi.name == found.name:
                 return replace(candidate, by_path=True)
     else:
-        for wrapper in (found.path.parent.parent / "bin" / name for name in ("mpicc", "mpicc_abi")):
-            if wrapper.exists() and found.is_of(candidate := mpis.find(str(wrapper))):
+        for program in (found.path.parent.parent / "bin" / name for name in ("mpicc", "mpicc_abi", "mpiexec")):
+            if program.exists() and found.is_of(candidate := mpis.find(str(program))):
                 return candidate
     default = mpis.default()
     if (told := used(argv, mpis.environment(default, 1))) and told.is_of(default):
         return default  # mpi4py's wheel, which goes where it is told
     hint = f" ({'; '.join(problems)})" if problems else ""
-    raise SwapmeetError(f"{argv[0]} uses {found}, of an MPI that was not found{hint}: name its mpicc by --mpi")
+    raise SwapmeetError(
+        f"{argv[0]} uses {found}, of an MPI that was not found{hint}: name its mpicc or mpiexec by --mpi"
+    )
 
 
 def heap_variables() -> dict[str, str]:

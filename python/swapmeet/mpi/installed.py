@@ -1,4 +1,7 @@
-"""Libraries that are installed already, by a package, a module file or CMake. Where one fits nothing is compiled."""
+"""Libraries that are there already: brought by the wheel, or installed by a package, a module file or CMake.
+
+Where one fits nothing is compiled.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from swapmeet import __version__
 from swapmeet.errors import SwapmeetError
 
 NAME = "libswapmeet.so"
+PACKAGE = Path(__file__).resolve().parents[1]
+BROUGHT = PACKAGE / "lib"  #: where a wheel has the library for every MPI, and beside it those that it loads
 VARIABLE = "SWAPMEET_LIBRARY"
 ABIS = {
     "Open MPI": "openmpi",
@@ -41,7 +46,7 @@ def installed(abi: str, search: bool = True) -> Path | None:
     abi : str
         'mpich', 'openmpi' or 'standard'; there is none for others.
     search : bool
-        Whether to look beside this package, in its Python's prefixes, and where pkg-config finds `swapmeet`, if
+        Whether to look into this package and its Python's prefixes, and where pkg-config finds `swapmeet`, if
         SWAPMEET_LIBRARY is not set.
 
     Raises
@@ -60,6 +65,20 @@ def installed(abi: str, search: bool = True) -> Path | None:
 def library_beside(front: Path, abi: str) -> Path:
     """Where the library for every MPI looks for that for one ABI (`Mpi.abi`): src/front."""
     return front.parent / "swapmeet" / abi / NAME
+
+
+def beside(library: Path, name: str) -> Path | None:
+    """A file that was installed with a library: in its folder, or where the one for every MPI lies."""
+    folders = [library.parent]
+    if library.parent.parent.name == "swapmeet":
+        folders.append(library.parents[2])
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+def brought(abi: str, name: str = NAME) -> Path | None:
+    """The wheel's library for an ABI, or another file beside it."""
+    path = library_beside(BROUGHT / NAME, abi).with_name(name)
+    return path if path.is_file() else None
 
 
 def is_front(path: Path) -> bool:
@@ -106,8 +125,8 @@ def _libraries(place: Path, abi: str) -> Iterator[Path]:
 
 
 def _places() -> Iterator[Path]:
-    package = Path(__file__).resolve().parents[1]
-    prefixes = [folder.parent for folder in package.parents if folder.name in ("lib", "lib64")][:1]
+    yield BROUGHT
+    prefixes = [folder.parent for folder in PACKAGE.parents if folder.name in ("lib", "lib64")][:1]
     yield from dict.fromkeys([*prefixes, Path(sys.prefix), Path(sys.base_prefix)])
     if command := shutil.which("pkg-config"):
         words = [command, "--variable=libdir", "swapmeet"]

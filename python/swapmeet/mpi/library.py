@@ -1,4 +1,4 @@
-"""libswapmeet.so and its programs for each MPI: as installed (`installed`), or built on demand with CMake."""
+"""libswapmeet.so and its programs for each MPI: as `installed` finds them, or built on demand with CMake."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from swapmeet import progress
 from swapmeet.cache import cache_folder, own_cache_folder, problem_of
 from swapmeet.errors import SwapmeetError
-from swapmeet.mpi.installed import NAME, installed
+from swapmeet.mpi.installed import BROUGHT, NAME, PACKAGE, beside, brought, installed
 from swapmeet.mpi.mpis import Mpi, find
 
-PACKAGE = Path(__file__).resolve().parents[1]
 TELL_AFTER_S = 5.0
 TAIL_LINES = 30  #: of the log, shown when a build fails
 CORE = ("swapmeet_core", "swapmeet_workload")  #: what knows no MPI, compiled once for all
@@ -49,13 +49,15 @@ def library(mpi: Mpi) -> Path:
 
 
 def front() -> Path:
-    """The libswapmeet.so that loads the library for whichever MPI a process has, brought up to date. See `site`.
+    """The libswapmeet.so that loads the library for whichever MPI a process has: the wheel's, or built. See `site`.
 
     Raises
     ------
     SwapmeetError
         As `library`; or on a processor for which there is none.
     """
+    if (path := BROUGHT / NAME).exists():
+        return path
     folder = _builds() / CORE_FOLDER
     with _locked(folder):
         _make(folder, ["swapmeet_front"], [], _identity(None), "every MPI")
@@ -91,9 +93,16 @@ def program(mpi: Mpi, name: str) -> Path:
     return build(mpi, name) / "bin" / name
 
 
+def measuring_program(mpi: Mpi) -> tuple[Mpi, Path]:
+    """`measure`, the wheel's or built, and the MPI to launch it with: the wheel's has to be shown the MPI's library."""
+    if path := brought(mpi.abi, "measure"):
+        return replace(mpi, by_path=True), path
+    return mpi, program(mpi, "measure")
+
+
 def _installed_or_built(mpi: Mpi, target: str, name: str) -> Path:
-    beside = installed(mpi.abi, search=_is_package())
-    if beside and (path := beside.with_name(name)).exists():
+    found = installed(mpi.abi, search=_is_package())
+    if found and (path := beside(found, name)):
         return path
     return build(mpi, target) / "lib" / name
 
@@ -121,10 +130,10 @@ def build_folder(mpi: Mpi) -> Path:
 def _folder_name(mpi: Mpi) -> str:
     mpi = _built_for(mpi)
     name = mpi.name
-    if SYSTEM_NAME.fullmatch(name) or mpi.mpicc.is_relative_to(source_tree()):
+    if SYSTEM_NAME.fullmatch(name) or mpi.wrapper.is_relative_to(source_tree()):
         return name
     readable = name if os.sep not in name else f"{mpi.kind}-{mpi.version}"  # names are not enough there
-    return f"{readable}-{hashlib.sha256(str(mpi.mpicc).encode()).hexdigest()[:8]}"
+    return f"{readable}-{hashlib.sha256(str(mpi.wrapper).encode()).hexdigest()[:8]}"
 
 
 def _in_cache() -> bool:
@@ -209,9 +218,8 @@ def _identity(mpi: Mpi | None) -> str:
 
 def _core() -> Path:
     """Where the libraries lie that know no MPI: brought by the package, or brought up to date in the source tree."""
-    brought = PACKAGE / "lib"
-    if _is_package() and (brought / f"lib{CORE[0]}.a").exists() and _can_link(brought / "compiler.txt"):
-        return brought
+    if _is_package() and (BROUGHT / f"lib{CORE[0]}.a").exists() and _can_link(BROUGHT / "compiler.txt"):
+        return BROUGHT
     if before := _built_before(None, CORE):
         return before
     folder = _builds() / CORE_FOLDER
@@ -274,7 +282,7 @@ def _described_by(mpi: Mpi, folder: Path) -> Path:
     CMake drops repeated options, hence none may come in two words; and what is in C needs no libmpifort.
     """
     if mpi.kind != "intel":
-        return mpi.mpicc
+        return mpi.wrapper
     simpler = ["s/-Xlinker -rpath -Xlinker /-Wl,-rpath,/g", "s/-Xlinker /-Wl,/g", "s/ -lmpifort//"]
     words = shlex.join([f"I_MPI_ROOT={mpi.prefix}", *mpi.compiler, "-show"])
     script = folder / "mpicc-show"
@@ -340,6 +348,8 @@ def built(mpi: Mpi) -> Path | None:
     """The library for `mpi` if one is installed, or was built before, up to date or not, and by this user."""
     if path := installed(mpi.abi, search=_is_package()):
         return path
+    if _built_for(mpi).mpicc is None:
+        return None
     if folder := _built_before(mpi, ["swapmeet"]):
         return folder / "lib" / NAME
     try:

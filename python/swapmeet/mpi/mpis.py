@@ -13,6 +13,7 @@ from pathlib import Path
 
 from swapmeet.cache import own_cache_folder
 from swapmeet.errors import SwapmeetError
+from swapmeet.mpi import runtime
 from swapmeet.mpi.discovery import NAMES, STANDARD, WHEELS, wrappers
 from swapmeet.mpi.wrapper import find_header, find_launcher, find_libmpi, kind_and_version, read_wrapper
 
@@ -38,19 +39,33 @@ class Mpi:
     name: str  #: as it was asked for: a name of `NAMES`, a folder of PREFIX/mpi, or a path
     kind: str  #: 'mpich', 'openmpi', 'intel' or 'unknown'
     version: str
-    mpicc: Path
+    mpicc: Path | None  #: None: it was installed without one, for running programs
     mpiexec: Path
     libmpi: Path | None  #: the library that programs load, such as .../libmpi.so.12
     standard_abi: bool = field(default=False, repr=False)
     by_path: bool = field(default=False, repr=False)  #: programs are shown its libmpi by LD_LIBRARY_PATH
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.version} ({self.libmpi or self.mpicc})"
+        return f"{self.kind} {self.version} ({self.libmpi or self.mpicc or self.mpiexec})"
 
     @property
     def prefix(self) -> Path:
         """Where it is installed."""
-        return self.mpicc.parent.parent
+        return (self.mpicc or self.mpiexec).parent.parent
+
+    @property
+    def wrapper(self) -> Path:
+        """The compiler wrapper.
+
+        Raises
+        ------
+        SwapmeetError
+            If there is none.
+        """
+        if self.mpicc is None:
+            package, *_ = DEBIAN_PACKAGES.get(self.name, "").split() or ["the package that brings it"]
+            raise SwapmeetError(f"{self.name} was installed without mpicc ({self.mpiexec}): install {package}")
+        return self.mpicc
 
     @property
     def abi(self) -> str:
@@ -69,11 +84,11 @@ class Mpi:
     @property
     def compiler(self) -> tuple[str, ...]:
         """The words that compile for it."""
-        return (str(self.mpicc), *_flags(self.name, self.mpicc))
+        return (str(self.wrapper), *_flags(self.name, self.wrapper))
 
 
 def find(name: str) -> Mpi:
-    """The MPI of that name, or the one that an mpicc at that path belongs to.
+    """The MPI of that name, or the one that an mpicc (or mpiexec) at that path belongs to.
 
     Raises
     ------
@@ -84,11 +99,11 @@ def find(name: str) -> Mpi:
         path = Path(os.path.abspath(name))
         if not os.access(path, os.X_OK) or path.is_dir():
             raise SwapmeetError(f"{name} is no program: give the path of an mpicc, or one of {_names_found()}")
-        known = next((known for known, mpicc in wrappers() if mpicc == path), str(path))
+        known = next((known for known, its in wrappers() if its == path), str(path))
         return _inspect(known, path)
-    for known, mpicc in wrappers():
+    for known, path in wrappers():
         if name in (known, "abi" if known.endswith(STANDARD) else known):
-            return _inspect(known, mpicc)
+            return _inspect(known, path)
     raise SwapmeetError(_not_found(name))
 
 
@@ -96,9 +111,9 @@ def found() -> tuple[list[Mpi], list[str]]:
     """All MPIs that can be used, and a sentence on each that cannot."""
     usable: list[Mpi] = []
     problems: list[str] = []
-    for name, mpicc in wrappers():
+    for name, path in wrappers():
         try:
-            usable.append(_inspect(name, mpicc))
+            usable.append(_inspect(name, path))
         except SwapmeetError as problem:
             problems.append(f"{name}: {problem}")
     return usable, problems
@@ -163,7 +178,14 @@ def _renamed_library(library: Path, name: str) -> Path:
 
 
 @functools.cache
-def _inspect(name: str, mpicc: Path) -> Mpi:
+def _inspect(name: str, path: Path) -> Mpi:
+    if runtime.is_launcher(path):
+        libmpi = runtime.libmpi(path, standard := name.endswith(STANDARD))
+        return Mpi(name, *runtime.kind_and_version(libmpi), None, path, libmpi, standard, by_path=standard)
+    return _inspect_wrapper(name, path)
+
+
+def _inspect_wrapper(name: str, mpicc: Path) -> Mpi:
     wrapper = read_wrapper(mpicc, _flags(name, mpicc))
     kind, version = kind_and_version(find_header(wrapper))
     standard = wrapper.standard_abi
@@ -185,7 +207,7 @@ def _not_found(name: str) -> str:
     near = difflib.get_close_matches(name, {*known, *(found for found, _ in wrappers())} - {name}, 1)
     what = f"MPI {name} is not installed" if name in known else f'no MPI is called "{name}"'
     guess = f"; did you mean {near[0]}?" if near and name not in known else ""
-    where = f"{sys.prefix}/mpi/*/bin/mpicc, and PATH for mpicc.mpich, mpicc.openmpi and mpicc"
+    where = f"{sys.prefix}/mpi/*/bin, {sys.prefix}/bin, and PATH for mpicc or mpiexec, also with .mpich or .openmpi"
     if name in DEBIAN_PACKAGES:
         remedy = f"apt-get install {DEBIAN_PACKAGES[name]}"
     else:

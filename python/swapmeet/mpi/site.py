@@ -10,8 +10,8 @@ from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import launch, mpis
-from swapmeet.mpi.installed import NAME, library_beside
-from swapmeet.mpi.library import folder_for_every_mpi, front, library, program
+from swapmeet.mpi.installed import ABIS, BROUGHT, NAME, brought, library_beside
+from swapmeet.mpi.library import folder_for_every_mpi, front, library, measuring_program
 from swapmeet.mpi.mpis import Mpi
 
 LIMIT_S = 60
@@ -20,19 +20,23 @@ WARNING = re.compile(r"^swapmeet: warning: (.*)$", re.MULTILINE)
 
 
 def deploy(folder: Path | None = None) -> Path:
-    """Put the front, and the libraries for all ABIs for which there is an MPI here, into a folder; the front's path.
+    """Put the front, and the libraries that it loads, into a folder; the front's path.
+
+    They are those of the wheel, and for other ABIs those for which there is an MPI here.
 
     Parameters
     ----------
     folder : Path, optional
-        Where to; in the build folder if not given. A file that is there is replaced as a whole, so that processes which
-        have it keep what they have.
+        Where to; where the wheel has them, or the build folder, if not given. A file that is there is replaced as a
+        whole, so that processes which have it keep what they have.
 
     Raises
     ------
     SwapmeetError
         If something cannot be built or written, or the path cannot be preloaded.
     """
+    if folder is None and (BROUGHT / NAME).exists():
+        return front()
     folder = (folder or folder_for_every_mpi()).absolute()
     launch.require_preloadable(folder / NAME)
     usable, _ = mpis.found()
@@ -40,10 +44,12 @@ def deploy(folder: Path | None = None) -> Path:
     for mpi in usable:
         by_abi.setdefault(mpi.abi, mpi)
     by_abi.pop("unknown", None)
-    if not by_abi:
+    libraries = {abi: path for abi in ABIS.values() if (path := brought(abi))}
+    libraries |= {abi: library(mpi) for abi, mpi in by_abi.items()}
+    if not libraries:
         raise SwapmeetError("there is no MPI here to build for: `swapmeet info` lists what is found")
-    for abi, mpi in by_abi.items():
-        _put(library(mpi), library_beside(folder / NAME, abi))
+    for abi, path in libraries.items():
+        _put(path, library_beside(folder / NAME, abi))
     return _put(front(), folder / NAME)
 
 
@@ -67,7 +73,8 @@ def taken(front_path: Path, mpi: Mpi) -> tuple[Path | None, str]:
     SwapmeetError
         If it cannot be run.
     """
-    words = launch.command(mpi, 1, [program(mpi, "measure")], front_path, {"SWAPMEET_EXPLAIN": "1"})
+    mpi, measure = measuring_program(mpi)
+    words = launch.command(mpi, 1, [measure], front_path, {"SWAPMEET_EXPLAIN": "1"})
     try:
         done = launch.run(mpi, 1, words, timeout_s=LIMIT_S, typed="quit\n")
     except (OSError, subprocess.TimeoutExpired) as problem:

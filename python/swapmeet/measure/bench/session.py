@@ -19,7 +19,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.cells import NATIVE, OVERLAP, Cell
 from swapmeet.measure.bench.process import Process
 from swapmeet.mpi.launch import UNCOUNTED, command
-from swapmeet.mpi.library import library, program
+from swapmeet.mpi.library import library, measuring_program
 from swapmeet.mpi.mpis import Mpi, environment
 
 PREFIX = "measure: "
@@ -118,6 +118,7 @@ class Session:
         preload: bool = True,
         timeout_s: float = 120,
     ) -> None:
+        target, measure = measuring_program(target)
         self.target, self.ranks, self.nodes, self.timeout_s = target, ranks, nodes, timeout_s
         self._options = [*(["pin"] if pin else []), *(["touch 1"] if touch else [])]
         settings = {**UNCOUNTED, "SWAPMEET_EXPLAIN": "1"}  # counting costs time; explaining, the first call
@@ -125,7 +126,7 @@ class Session:
         settings |= variables or {}
         self._preloads = preload
         ours = library(target) if preload else None
-        words = command(target, ranks, [program(target, "measure")], ours, settings, launcher)
+        words = command(target, ranks, [measure], ours, settings, launcher)
         self.command = words  #: that was launched
         self.environment = {**environment(target, ranks), **settings}  #: what the launch has besides os.environ
         self.description: dict[str, str] = {}  #: by the program: "mpi", "library", "cores", "nodes", "barrier"

@@ -71,7 +71,8 @@ int Padded::begin(const Invocation& call) {
   const auto phase = Watch(call.clock).during(CallPhase::native);
   const int count = static_cast<int>(stride_);
   const ErrorsReturn quiet(call.peers->comm);
-  return quiet.error_of(native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.peers->comm));
+  return quiet.error_of(
+      native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.peers->comm));
 }
 
 }  // namespace swapmeet

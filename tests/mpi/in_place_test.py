@@ -25,7 +25,7 @@ AT_FIVE = {"auto", "direct(window=1,intra=shm)", "tuna"}  #: in CI, too: the cho
         *((spec, [2, 3, *([5] if spec in AT_FIVE else [])]) for spec in SPECS),
         *(pytest.param(spec, [5], marks=pytest.mark.long) for spec in SPECS if spec not in AT_FIVE),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value)),
 )
 def test_every_byte(cases, wheel: str, spec: str, ranks: list[int]) -> None:
     cases(wheel, "in_place", ranks, [[]], "in_place: right\n", algorithm=spec, timeout=240)

@@ -165,7 +165,7 @@ def test_an_error_is_raised_on_completion(started_in_turn) -> None:
 
 
 @pytest.mark.parametrize("spec", ["auto", "tuna(r=2)"])
-@pytest.mark.parametrize("modes", [MODES, ["threads"]], ids=" ".join)
+@pytest.mark.parametrize("modes", [MODES, ["threads"]], ids=["one-thread", "threads"])
 def test_legal_programs_end(started_in_turn, modes: list[str], spec: str) -> None:
     started_in_turn("progress", [2, 4], *([mode] for mode in modes), algorithm=spec)
 

@@ -70,7 +70,7 @@ MISTAKES = (
         "false",
         CHECK,
         (
-            MPI + "in_place_test.py::test_every_byte[openmpi-shared-memory-3]",
+            MPI + "in_place_test.py::test_every_byte[openmpi-direct(intra=shm)-2-3]",
             TRANSPORT + "::test_blocks_change_places_in_every_order",
         ),
     ),

@@ -44,7 +44,7 @@ MISTAKES = (
         "communicator_.repeat() = {};",
         ";",
         CHECK,
-        (MPI + "progress_test.py::test_legal_programs_end[mpich-overtaken-auto-2]",),
+        (MPI + "progress_test.py::test_legal_programs_end[mpich-one-thread-auto]",),
     ),
     Mistake(
         "the limit of requests counts a window once",
@@ -92,7 +92,7 @@ MISTAKES = (
         "if (!mine.in_place) add(mine.send, edges.out, true);",
         ";",
         CHECK,
-        (MPI + "check_test.py::test_a_mistake_is_told_once_and_is_an_error_of_all[openmpi-aliased-auto]",),
+        (MPI + "check_test.py::test_a_mistake_is_told_once_and_is_an_error_of_all[openmpi-auto]",),
     ),
     Mistake(
         "duplicates that are grids are taken for plain ones",

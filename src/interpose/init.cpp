@@ -19,7 +19,7 @@ void begin() {
     static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
     if (called.exchange(true) && !swapmeet::simulated) return MPI_SUCCESS;
     swapmeet::attach_to_mpi();
-    if (swapmeet::context().world_ranks > 1) swapmeet::context().job.begin();
+    if (swapmeet::context().world_ranks > 1) swapmeet::context().job.begin(swapmeet::patience_s());
     swapmeet::agree_in_job();
     return MPI_SUCCESS;
   });

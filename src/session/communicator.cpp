@@ -346,7 +346,11 @@ Decision& Communicator::by_messages(Collective collective) {
   auto decision = std::make_unique<Decision>();
   const Limited limited = swapmeet::within_limits(single_step(), collective, shape_, any_block_bytes, options_);
   const Spec spec = limited.problem.empty() ? limited.spec : single_step();
-  decision->exchange = decision->plan = has_messages() ? plan_for(spec) : nullptr;
+  const auto make_neighbours = [&] { return make_plan_for_neighbours(spec, nullptr); };
+  if (has_messages() && of_neighbours(collective))
+    decision->plan = find_or_make(neighbour_plans_, spec, [&] { return made_everywhere(peers_, make_neighbours); });
+  else if (has_messages()) decision->plan = plan_for(spec);
+  decision->exchange = decision->plan;
   decision->reason = "the host MPI can start it in the order of the application's calls only";
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   kept = &keep(collective, std::move(decision));

@@ -20,6 +20,7 @@
 #include "mpi/faults.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/slow_wait.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "observe/job_log.hpp"
@@ -27,6 +28,7 @@
 #include "session/census.hpp"
 #include "session/communicator.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/slow_wait.hpp"
 #include "session/duplicates.hpp"
 #include "session/planned.hpp"
 
@@ -347,6 +349,11 @@ void attach_to_mpi() {
   if (all.attached.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(all.mutex);
   if (!all.attached) attach(all);
+}
+
+double patience_s() {
+  const double wanted = context().options.watchdog.seconds;
+  return wanted > 0 ? std::min(wanted, SlowWait::usual_limit_s) : SlowWait::usual_limit_s;
 }
 
 void at_end(void (*ending)()) {

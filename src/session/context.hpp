@@ -124,6 +124,9 @@ Context& context();
 /// requires that MPI is initialised.
 void attach_to_mpi();
 
+/// How long a rank waits for ranks that may lack the library before it says so: no longer than the watchdog waits.
+double patience_s();
+
 /// What these options say of this rank.
 inline JobFacts facts_of(const Options& options) {
   JobFacts facts;

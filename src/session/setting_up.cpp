@@ -50,9 +50,7 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
 
 /// Watches what follows: ranks without the library never come there. A watchdog with a shorter limit has its own.
 SlowWait await_all_ranks(MPI_Comm comm) {
-  const double wanted = context().options.watchdog.seconds;
-  return {comm, "the first all-to-all of a communicator",
-          wanted > 0 ? std::min(wanted, SlowWait::usual_limit_s) : SlowWait::usual_limit_s};
+  return {comm, "the first all-to-all of a communicator", patience_s()};
 }
 
 /// "; 8 ranks share a core", the most of any host; "" where each has one.
@@ -146,7 +144,7 @@ CensusRecord Communicator::introduce() {
 // one at a time.
 void Communicator::make_job(const Census& census) {
   if (census.job || census.threaded || census.fault || !gathers() || shape_.ranks != context().world_ranks) return;
-  context().job.begin();
+  context().job.begin(patience_s());
   JobFacts mine = facts_of(context().options);
   mine.locked = census.locked;
   context().job.agree(mine);

@@ -34,12 +34,12 @@ MPI_Comm make_comm() {
 
 }  // namespace
 
-void Job::begin() {
+void Job::begin(double patience_s) {
   if (exists()) return;
   tags_ = Tags(most_tag());
   taken_.assign(static_cast<std::size_t>(tags_.teams()), false);
   {
-    const SlowWait watched(MPI_COMM_WORLD, "MPI_Init");
+    const SlowWait watched(MPI_COMM_WORLD, "MPI_Init", patience_s);
     comm_ = make_comm();
   }
   if (!exists()) return;

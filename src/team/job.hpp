@@ -26,9 +26,9 @@ struct JobFacts {
 class Job {
  public:
   /// Makes the communicator. Collective over all ranks of MPI_COMM_WORLD: in MPI_Init, or later in a call that all of them make
-  /// and in which none makes a communicator. A rank that lacks the library is waited for; a line on stderr says so. Nothing where
-  /// it is there already. Without memory, or a communicator, the job has none, on all ranks.
-  void begin();
+  /// and in which none makes a communicator. A rank that lacks the library is waited for; after `patience_s` seconds a line on
+  /// stderr names it. Nothing where it is there already. Without memory, or a communicator, the job has none, on all ranks.
+  void begin(double patience_s);
 
   /// Agrees on what the ranks tell one another of themselves: facts(). `locked`: without a thread. Collective over the job, after
   /// begin().

@@ -17,10 +17,10 @@ from swapmeet.mpi.library import library
 
 pytestmark = pytest.mark.slow
 
-#: Forms of the first call in which ranks with the library wait for those without it.
-HANGS = [("mpich", "varying"), ("mpich", "started"), ("mpich", "persistent"), ("openmpi", "varying")]
+#: Forms of the first call, which ranks without the library make while the others wait in MPI_Init.
+HANGS = [("mpich", "blocking"), ("mpich", "started"), ("openmpi", "blocking"), ("openmpi", "varying")]
 LIMIT_S = 1
-WAITED = r"swapmeet: warning: rank (\d+) has waited for (\d+) s in the first all-to-all of a communicator: "
+WAITED = r"swapmeet: warning: rank (\d+) has waited for (\d+) s in MPI_Init: "
 RATHER = "LD_PRELOAD must reach all ranks"
 
 
@@ -101,19 +101,6 @@ def test_an_mpi_that_calls_nobody_has_a_thread_look(job) -> None:
     assert rank == 0
 
 
-@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
-@pytest.mark.parametrize("bytes", ["8", "1024"])
-def test_a_call_that_matches_the_exchange_of_parameters_fails(job, mpi: str, bytes: str) -> None:
-    """The rank without the library gets parameters where it expects data: it must not go on with them."""
-    one = job(mpi)
-    done = one.ended(one.words([library(one.mpi), None, library(one.mpi)], "blocking", bytes), 3)
-    assert done.returncode not in (0, 11, 139), done.stderr
-    assert "egmentation fault" not in done.stderr
-    assert done.stderr.count("swapmeet:") == 1
-    assert "swapmeet: error: rank 1 runs without the library: " in done.stderr
-    assert RATHER in done.stderr
-
-
 @pytest.mark.parametrize("form", ["blocking", "started"])
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 def test_a_rank_that_is_late_is_not_reported(job, mpi: str, form: str) -> None:
@@ -144,12 +131,12 @@ def test_the_last_rank_speaks_where_the_first_cannot(job) -> None:
     assert seconds >= 3 * LIMIT_S
 
 
-def test_a_rank_of_another_node_that_is_late_is_reported_once(job) -> None:
+def test_a_rank_of_another_node_that_is_late_is_not_reported(job) -> None:
     one = job("mpich")
     words = one.words([library(one.mpi)] * 2, "blocking", "8", str(4 * LIMIT_S), "1", options=APART)
     done = one.ended(words, 2)
     assert done.returncode == 0, done.stderr
-    assert [rank for rank, _ in waited(done.stderr)] == [0]
+    assert waited(done.stderr) == []
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])

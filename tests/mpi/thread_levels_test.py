@@ -10,9 +10,6 @@ VARIABLE = {"mpich": "PMI_RANK", "openmpi": "PMIX_RANK"}
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
-@pytest.mark.xfail(
-    reason="MPICH: the first MPI_Ialltoall is decided on by the thread level of this rank alone", strict=False
-)
 def test_only_one_rank_has_several_threads(launch, compiled, wheel: str, ranks: int) -> None:
     done = launch(ranks, [compiled(wheel, "thread_levels"), VARIABLE[wheel]], mpi=wheel, timeout=30)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -49,9 +49,7 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
 }
 
 /// Watches what follows: ranks without the library never come there. A watchdog with a shorter limit has its own.
-SlowWait await_all_ranks(MPI_Comm comm) {
-  return {comm, "the first all-to-all of a communicator", patience_s()};
-}
+SlowWait await_all_ranks(MPI_Comm comm) { return {comm, "the first all-to-all of a communicator", patience_s()}; }
 
 /// "; 8 ranks share a core", the most of any host; "" where each has one.
 std::string sharing(double ranks_per_core) {

@@ -138,10 +138,9 @@ CensusRecord Communicator::introduce() {
   return mine;
 }
 
-// The library was loaded after MPI_Init. Where several threads may call MPI, another may be making a communicator, and Open MPI makes
-// one at a time.
+// The library was loaded after MPI_Init.
 void Communicator::make_job(const Census& census) {
-  if (census.job || census.threaded || census.fault || !gathers() || shape_.ranks != context().world_ranks) return;
+  if (census.job || census.fault || shape_.ranks != context().world_ranks) return;
   context().job.begin(patience_s());
   JobFacts mine = facts_of(context().options);
   mine.locked = census.locked;

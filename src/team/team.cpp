@@ -9,7 +9,8 @@
 namespace swapmeet {
 
 Team::Team(Job& job, std::shared_ptr<const std::vector<int>> job_ranks, Rank rank, MPI_Comm user)
-    : job_(job), job_ranks_(std::move(job_ranks)), rank_(rank), number_(job.take_number()), user_(user) {
+    : job_(job), comm_(job.comm()), addresses_(job_ranks->data()), job_ranks_(std::move(job_ranks)), rank_(rank),
+      number_(job.take_number()), user_(user) {
   if (number_ >= 0) own_mark_ = tags().of_team(number_);
 }
 
@@ -22,6 +23,7 @@ void Team::hear(std::span<const std::int32_t> numbers) {
   if (!has_messages_ || std::ranges::all_of(numbers, [&](std::int32_t number) { return number == number_; })) return;
   marks_.resize(numbers.size());
   std::ranges::transform(numbers, marks_.begin(), [&](std::int32_t number) { return tags().of_team(number); });
+  marks_of_peers_ = marks_.data();
 }
 
 void Team::hear_same(std::int32_t number_of_all) { has_messages_ = job_.exists() && number_of_all >= 0; }

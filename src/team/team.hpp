@@ -44,11 +44,9 @@ class Team {
   bool has_messages() const { return has_messages_; }
 
   /// Where a message for `peer` goes, and with which tag; where one from it comes from, and with which.
-  MPI_Comm comm() const { return job_.comm(); }
-  int address(Rank peer) const { return (*job_ranks_)[static_cast<std::size_t>(peer)]; }
-  int tag_to(Rank peer, int tag) const {
-    return tag + (marks_.empty() ? own_mark_ : marks_[static_cast<std::size_t>(peer)]);
-  }
+  MPI_Comm comm() const { return comm_; }
+  int address(Rank peer) const { return addresses_[peer]; }
+  int tag_to(Rank peer, int tag) const { return tag + (marks_of_peers_ ? marks_of_peers_[peer] : own_mark_); }
   int tag_here(int tag) const { return tag + own_mark_; }
   /// The member that has this rank in the job.
   Rank member(int job_rank) const;
@@ -70,6 +68,9 @@ class Team {
 
  private:
   Job& job_;
+  const MPI_Comm comm_;
+  const int* addresses_;                 ///< job_ranks_
+  const int* marks_of_peers_ = nullptr;  ///< marks_, if there are any
   std::shared_ptr<const std::vector<int>> job_ranks_;
   Rank rank_;
   std::int32_t number_;

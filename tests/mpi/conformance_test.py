@@ -150,7 +150,7 @@ def test_the_suite_notices_wrong_data(launch, built, compiled, wheel: str) -> No
 
 def test_the_suite_notices_what_is_read_beyond_an_array(launch, built, compiled, wheel: str) -> None:
     """Preloads an MPI_Alltoallv that reads one count too many."""
-    spoiler = compiled(wheel, "spoiler", "-shared", "-fPIC", "-ldl")
+    spoiler = compiled(wheel, "spoiler", "-shared", "-fPIC", "-ldl", "-DREADS_TOO_MUCH")
     argv = ["env", f"LD_PRELOAD={spoiler}", built(wheel, "conformance"), "--only", "alltoallv/int/basic"]
     done = launch(2, argv, mpi=wheel, preload=False)
     assert done.returncode != 0

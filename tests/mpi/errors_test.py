@@ -121,4 +121,4 @@ def test_handlers_are_called_as_often_as_without_us(launch, compiled, wheel: str
 def test_an_error_of_a_started_call_leaves_the_handler_of_the_world(launch, compiled, wheel: str, how: str) -> None:
     """Which is replaced until the host MPI has raised the error: one that the program sets meanwhile stays."""
     done = launch(2, [compiled(wheel, "handler_stays"), how], mpi=wheel, algorithm="pairwise", timeout=60)
-    assert (done.returncode, done.stdout) == (0, "right\nright\n"), done.stdout + done.stderr
+    assert done.returncode == 0 and done.stdout.count("right") == 2, done.stdout + done.stderr

@@ -39,12 +39,12 @@ def check(done, line: str) -> None:
 
 
 @pytest.fixture
-def sparse(cases, wheel: str):
+def sparse(cases, guarded: list[str], wheel: str):
     """Run `sparse` by each spec on each number of ranks."""
 
     def sparse(ranks: list[int], specs: list[str], *words: str, **options):
         folder = library(mpis.find(wheel)).parent
-        flags = [f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-pthread"]
+        flags = [f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", *guarded]
         runs = [[spec, *words] for spec in specs]
         return cases(wheel, "sparse", ranks, runs, "sparse: 0 errors", flags, preload=False, **options)
 

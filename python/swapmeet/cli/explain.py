@@ -26,7 +26,7 @@ from swapmeet.units import in_symbols, parse_bytes
 
 MOST_RANKS = 1 << 20  #: the node of each is looked at
 COLLECTIVES = dict(_core.Collective.__members__)
-MOST_STARTED = 512  #: ranks of which non-blocking exchanges are served: most_told_to_all of src/node/node_group.hpp
+MOST_STARTED = 512  #: ranks of which non-blocking exchanges are served: Gathered of src/options/options.hpp
 
 
 def explain(

@@ -20,7 +20,7 @@ int PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, 
   static int sent;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0 && to == 1 && loses("message", __builtin_return_address(0)) && ++sent == 3) to = MPI_PROC_NULL;
+  if (rank == 0 && to == 1 && loses("message", __builtin_return_address(0)) && ++sent == 4) to = MPI_PROC_NULL;
   return real(data, count, type, to, tag, comm, request);
 }
 

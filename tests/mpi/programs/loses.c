@@ -1,5 +1,5 @@
 /* To be preloaded behind libswapmeet.so, a wrapper that is wrong: LOSES=message: the third message of rank 0 to rank 1
- * is lost; LOSES=thread: the library can make no thread. */
+ * after MPI_Init is lost; LOSES=thread: the library can make no thread. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

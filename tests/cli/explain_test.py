@@ -77,7 +77,7 @@ def test_what_serves_calls_that_are_started(tmp_path: Path) -> None:
     assert "_init): as above" in said(*words, "--collective", "alltoallw", SWAPMEET_ALGORITHM="pairwise")
     assert "_init): the host MPI (SWAPMEET_NONBLOCKING=native)" in said(*words, SWAPMEET_NONBLOCKING="native")
     assert "_init): as above, advanced by a thread" in said(*words, SWAPMEET_NONBLOCKING="thread")
-    most = re.search(r"int ranks = (\d+)", (ROOT / "src" / "options" / "options.hpp").read_text())
+    most = re.search(r"Rank ranks = (\d+);", (ROOT / "src" / "options" / "options.hpp").read_text())
     assert most and "_init): as above" in said("explain", "-P", most[1])
     assert "_init): the host MPI, with more than" in said("explain", "-P", str(int(most[1]) + 1))
     bare = tmp_path / "libmpi.so"

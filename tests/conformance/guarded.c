@@ -1,6 +1,8 @@
 /* A page for the length, one that cannot be touched, the memory, another one that cannot be touched. All lie in one
  * reserved range, which is one mapping again when all are freed: the soak test counts the mappings of a process. */
+#ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE
+#endif
 #include "guarded.h"
 
 #include <pthread.h>

@@ -35,7 +35,7 @@ void set_errors_return(bool wanted) {
   errors_return = wanted;
 }
 
-Left advance() {
+[[maybe_unused]] Left advance() {
   if (errors_return.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
     set_errors_return(false);
   return advance_all.load(std::memory_order_relaxed)();

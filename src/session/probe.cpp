@@ -12,6 +12,7 @@
 #include "buffers/forward.hpp"
 #include "exchange/lost_data.hpp"
 #include "team/agreement.hpp"
+#include "team/messages.hpp"
 #include "mpi/outcome.hpp"
 
 namespace swapmeet {
@@ -54,24 +55,33 @@ struct KnownNetwork {
 /// What is sent has no meaning: memory for it is always there.
 class Pair {
  public:
-  Pair(const Team& team, Rank other) : team_(team), other_(other) {}
+  Pair(Team& team, Rank other) : team_(team), other_(other) {}
 
   int send(std::int64_t bytes) {
     const Part part = data_.dropped(bytes);
-    return again(PMPI_Send, part.address, static_cast<int>(part.count), part.type, team_.address(other_),
-                 team_.tag_to(other_, tag()), team_.comm());
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int error = again(isend, part, team_.address(other_), team_.tag_to(other_, tag()), team_.comm(), &request);
+    return error ? error : end(request, MPI_STATUS_IGNORE);
   }
   int receive(MPI_Status& status) {
     const Part part = data_.dropped(sizes.back());
-    return again(PMPI_Recv, part.address, static_cast<int>(part.count), part.type, team_.address(other_),
-                 team_.tag_here(tag()), team_.comm(), &status);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int error = again(irecv, part, team_.address(other_), team_.tag_here(tag()), team_.comm(), &request);
+    return error ? error : end(request, &status);
   }
 
  private:
   int tag() const { return team_.tags().of(Kind::probe, 0); }
 
+  /// A rank that waits for one that has died, or that has left for that, goes on with an error.
+  int end(MPI_Request& request, MPI_Status* status) {
+    const int error = wait(request, status, team_);
+    if (error && request != MPI_REQUEST_NULL) team_.lose(), abandon({&request, 1}, {});
+    return error;
+  }
+
   LostData data_;
-  const Team& team_;
+  Team& team_;
   Rank other_;
 };
 

@@ -583,6 +583,9 @@ class Links {
 
   /// Asks MPI for messages of unknown size, and begins to receive those that are there.
   int probe(bool& moved) {
+    constexpr std::uint32_t looks_between = 64;  // for ranks that have died, and whom others have left for that
+    if (survives_faults) [[unlikely]]
+      if (const int fault = team().fault(++looks_ % looks_between == 0)) return fault;
     for (std::size_t i = 0; i < slots_.probes.size();) {
       const Slots::Probe look = slots_.probes[i];
       MPI_Message message = MPI_MESSAGE_NULL;
@@ -697,6 +700,7 @@ class Links {
   std::uint32_t background_used_ = 0, background_receives_ = 0, background_transfers_ = 0, background_requests_ = 0;
   int patience_ = 16, polls_ = 0;  ///< looks before others may have the core
   int failures_ = 0;
+  std::uint32_t looks_ = 0;  ///< for messages of unknown size
 };
 
 }  // namespace swapmeet

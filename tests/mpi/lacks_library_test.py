@@ -140,7 +140,7 @@ def test_a_rank_of_another_node_that_is_late_is_not_reported(job) -> None:
 
 
 @pytest.mark.xfail(
-    reason="the version that ranks compare is in the code, which changed bytes of the file leave as it is"
+    reason="the version is in the code, which changed bytes of the file leave as it is"
 )
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 @pytest.mark.parametrize("form", ["blocking", "varying"])

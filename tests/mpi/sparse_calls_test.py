@@ -44,7 +44,9 @@ def sparse(cases, guarded: list[str], wheel: str):
 
     def sparse(ranks: list[int], specs: list[str], *words: str, **options):
         folder = library(mpis.find(wheel)).parent
-        flags = [f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", *guarded]
+        flags = [f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}"]
+        for word in guarded:  # guarded.c has no main(), and is included lest it gets one by cases.h
+            flags += ["-include", word] if word.endswith(".c") else [word]
         runs = [[spec, *words] for spec in specs]
         return cases(wheel, "sparse", ranks, runs, "sparse: 0 errors", flags, preload=False, **options)
 

@@ -36,6 +36,8 @@ struct MeasuredNetwork {
 
   bool known() const { return start_us > 0; }
   bool complete() const { return byte_ns >= 0; }
+
+  bool operator==(const MeasuredNetwork&) const = default;
 };
 
 /// `machine`, but with this network between its nodes. What a message or a copy takes of a core is as assumed, unless that

@@ -69,6 +69,8 @@ struct Evidence {
   Measurer by = Measurer::trial;
   std::int64_t date = 0;  ///< when, in seconds since 1970; 0: in this run
   CallsMade made{};       ///< by the last run that made any
+
+  bool operator==(const Evidence&) const = default;
 };
 
 /// Whether evidence can be true: calls that can be, and a time from a nanosecond to a day. What was stored may be anything.

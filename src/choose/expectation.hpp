@@ -39,6 +39,8 @@ struct Doubt {
   double common = 1;  ///< for all specs alike: where nobody has described the machine
   double own = 0.3;   ///< for each
   double host = 0.6;  ///< for the host MPI: nobody knows which algorithm it takes, nor how well it is made
+
+  bool operator==(const Doubt&) const = default;
 };
 
 /// What is to be believed of log(t_i / p_i) of each spec, after what was measured of any. Widens `own` where it must be.

@@ -192,7 +192,7 @@ void MemoryStore::write() {
   const std::int64_t now = std::time(nullptr);
   for (const auto& [kind, calls] : std::exchange(made_, {})) {
     news = news || is_news(kind, calls);
-    learnt.push_back({.kind = kind, .date = now, .made = {calls, program()}});
+    learnt.push_back({.kind = kind, .spec = {}, .date = now, .made = {calls, program()}});
   }
   if (!writes_ || !news) return;
   const std::string file = own_file();

@@ -28,6 +28,8 @@ struct Knowledge {
   /// `machine` with `network`, as ranks find it that share cores, so many on each node: these are busy with the messages of
   /// all, and with their bytes for about a sixth of the time that these take: an estimate, for copies in the system's software.
   Machine as_found(double per_node) const;
+
+  bool operator==(const Knowledge&) const = default;
 };
 
 /// Prices rest on this network from now on. Returns whether that is news.

@@ -24,8 +24,8 @@ std::size_t most_pieces(const Schedule& schedule) {
 
 }  // namespace
 
-Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Tags& tags)
-    : Exchange(spec, tags), schedule_(std::move(schedule)),
+Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, Neighbours* neighbours, const Tags& tags)
+    : Exchange(spec, tags), shared_schedule_(std::move(schedule)),
       local_{neighbours, single_copy(spec.intra),
              neighbours && spec.intra == Transport::rows && neighbours->rows().block_bytes() > 0} {
   std::uint32_t widest = 0;

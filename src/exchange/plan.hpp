@@ -16,7 +16,7 @@ class Plan final : public Exchange {
  public:
   /// `schedule` is of this rank, made from `spec`. `neighbours`: nullptr if spec.intra is mpi; they must live as long.
   /// Local.
-  Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Tags& tags);
+  Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, Neighbours* neighbours, const Tags& tags);
   ~Plan() override;
 
   Needs needs() const override { return needs_; }
@@ -81,7 +81,8 @@ class Plan final : public Exchange {
   bool forwards() const { return spec_.family != Family::direct; }
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
-  const Schedule schedule_;
+  const std::shared_ptr<const Schedule> shared_schedule_;
+  const Schedule& schedule_ = *shared_schedule_;
   std::vector<Operation> operations_;  ///< of the schedule, unless it is cut
   /// Of the step that is exchanged by rows: with whom, and which blocks. None: there is no such step.
   struct RowMessages {

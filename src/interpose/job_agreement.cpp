@@ -36,7 +36,7 @@ void agree() {
   JobFacts here = facts_of(options);
   here.locked = host_is_mpich && has_several_threads();
   here.thread = mine;
-  const JobFacts& facts = context().job.agree(here);
+  const JobFacts& facts = context().job.agree(here, context().fingerprint);
   if (facts.thread == JobThread::able) {
     at_end(end_thread);  // where MPI_Finalize does not come by us
     thread_of_process().begin();

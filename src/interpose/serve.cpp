@@ -178,11 +178,11 @@ bool run(const Call& call, Communicator& communicator, const Decision& decision,
 }  // namespace
 
 void Passed::count() const {
-  if (!observed.communicator) return decision->tally->add(bytes, std::chrono::steady_clock::now() - begin, blocks);
+  if (!observed.communicator) return decision->tally().add(bytes, std::chrono::steady_clock::now() - begin, blocks);
   const PhaseTimes times = observed.communicator->call_ends(*observed.decision, observed.bytes);
   if (!decision) return;
-  decision->tally->add(bytes, std::accumulate(times.begin(), times.end(), std::chrono::nanoseconds{}), blocks);
-  if (observed.communicator->options().phases) decision->tally->add_phases(times);
+  decision->tally().add(bytes, std::accumulate(times.begin(), times.end(), std::chrono::nanoseconds{}), blocks);
+  if (observed.communicator->options().phases) decision->tally().add_phases(times);
 }
 
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error) {
@@ -196,7 +196,9 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
   communicator.called_on(call.comm);
-  communicator.be_ready();
+  const bool left = communicator.leaves_call();
+  if (!left) [[likely]]
+    communicator.be_ready();
   std::vector<char> arrived;  // while the ranks met for this call, which must not be left for another
   if (communicator.carried()) [[unlikely]]
     arrived = communicator.take_carried();
@@ -209,7 +211,8 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   if (observed) [[unlikely]]
     communicator.call_begins(call.collective);
   OnlineTuning* trying = nullptr;
-  Decision& decision = decide(call, communicator, trying, passed.trial);
+  Decision& decision =
+      left ? communicator.decline(call.collective, first_call) : decide(call, communicator, trying, passed.trial);
   const bool ours = decision.exchange != nullptr;
   const bool over = !ours && !arrived.empty();
   if (over) [[unlikely]]
@@ -236,7 +239,7 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   }
   passed.done();
   if (decision.sized && passed.decision)
-    decision.tally->add_traffic(decision.sized->take_traffic(), decision.sized->peak_bytes());
+    decision.tally().add_traffic(decision.sized->take_traffic(), decision.sized->peak_bytes());
   return true;
 }
 

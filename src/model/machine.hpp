@@ -45,6 +45,8 @@ struct MessageCost {
     const double first = bytes < static_cast<double>(fragment_bytes) ? bytes : static_cast<double>(fragment_bytes);
     return first * fragment_byte_ns * us_of_ns + (is_eager(bytes) ? 0 : 2 * latency_us * handshake_trips);
   }
+
+  bool operator==(const MessageCost&) const = default;
 };
 
 /// What a copy costs: for each byte, and for each piece of memory that lies apart from the one before.
@@ -57,6 +59,8 @@ struct Copying {
   double byte_ns_of(double buffer_bytes, double cache_bytes) const {
     return byte_ns + (buffer_bytes > cache_bytes ? uncached_byte_ns * (1 - cache_bytes / buffer_bytes) : 0);
   }
+
+  bool operator==(const Copying&) const = default;
 };
 
 struct Machine {
@@ -73,6 +77,8 @@ struct Machine {
   /// of a rank; more than that, of its send and receive buffers together, lies in memory
   double cache_bytes = std::numeric_limits<double>::infinity();
   double call_us = 0;  ///< for each exchange
+
+  bool operator==(const Machine&) const = default;
 };
 
 enum class Model : std::uint8_t {

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t parts_at_a_time =
     4;  ///< of the most bytes; parts are smaller once it is known who is on the node
-/// An arena that holds no more memory keeps it for the next parts: UCX, below MPICH, remembers each stretch of addresses that
-/// was given back until it next registers memory, which may be never.
+/// So many bytes at the beginning of an arena stay with it: UCX, below MPICH, remembers each stretch of addresses that was given
+/// back until it next registers memory, which may be never.
 constexpr std::size_t kept_bytes = std::size_t{16} << 20;
 
 /// As large as a file may be.
@@ -35,13 +35,19 @@ void Arenas::make(std::size_t most_bytes) {
   counted_ = heap::kernel_counts_promises();
 }
 
+/// Gives the memory of a part back to the system, except at the beginning of the arena, where the next parts will lie.
+void Arenas::release(const Taken& part) {
+  const std::uint64_t end = part.first + part.bytes, first = std::max<std::uint64_t>(part.first, kept_bytes);
+  if (first < end) own_.release(first, end - first);
+}
+
 /// Forgets parts that nobody needs any more.
 void Arenas::reclaim() {
   std::erase_if(taken_, [&](const Taken& part) {
     if (part.members == 0) return false;
     const auto* const header = reinterpret_cast<const PartHeader*>(own_.memory() + part.first);
     if (header->closed.load(std::memory_order_acquire) < part.members) return false;
-    own_.clear(part.first, part.bytes, kept_bytes);
+    release(part);
     return true;
   });
 }
@@ -61,14 +67,16 @@ ArenaPart Arenas::take() {
 void Arenas::keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(taken_, part.number, &Taken::number);
-  if (found != taken_.end()) *found = {part.first, whole_pages(bytes), part.number, members};
+  if (found == taken_.end() || (counted_ && !own_.reserve(part.first, page_bytes).empty())) return;
+  new (own_.memory() + part.first) PartHeader{};
+  *found = {part.first, whole_pages(bytes), part.number, members};
 }
 
 void Arenas::give_back(const ArenaPart& part) {
   const std::lock_guard lock(mutex_);
   std::erase_if(taken_, [&](const Taken& taken) {
     if (taken.number != part.number) return false;
-    if (taken.members > 0) own_.clear(taken.first, taken.bytes, kept_bytes);
+    if (taken.members > 0) release(taken);
     return true;
   });
 }

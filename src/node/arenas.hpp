@@ -34,10 +34,11 @@ class Arenas {
   /// Where it cannot be made, there are no parts.
   void make(std::size_t most_bytes);
 
-  /// Takes a part of the own arena, all zero, as large as may be of use.
+  /// Takes a part of the own arena, as large as may be of use. What it holds was left there by other communicators.
   ArenaPart take();
 
-  /// So many bytes of it are used, until as many ranks as `members` have counted themselves in PartHeader::closed.
+  /// So many bytes of it are used, until as many ranks as `members` have counted themselves in PartHeader::closed, which begins
+  /// at 0.
   void keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members);
   /// No rank uses it. Nothing if it was given back, or left by all its members.
   void give_back(const ArenaPart& part);
@@ -55,6 +56,7 @@ class Arenas {
     std::uint32_t members;  ///< 0: it is not known yet
   };
 
+  void release(const Taken& part);
   void reclaim();
   Segment* find(const SegmentName& name);
 

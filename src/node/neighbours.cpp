@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <unordered_map>
 
 namespace swapmeet {
 
@@ -30,18 +32,38 @@ std::string text_of(std::int64_t unreadable) {
   }
 }
 
+/// Processes whose memory this one has read.
+class Readable {
+ public:
+  bool has(const JoinOffer& process) {
+    const std::lock_guard lock(mutex_);
+    const auto found = numbers_.find(process.value);
+    return found != numbers_.end() && found->second == process.process;
+  }
+  void add(const JoinOffer& process) {
+    const std::lock_guard lock(mutex_);
+    numbers_.insert_or_assign(process.value, process.process);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, std::int64_t> numbers_;  ///< of processes, by JoinOffer::value, which is random
+} readable;
+
 /// The processes of the ranks of a node, whose memory can be read; none of them, if one cannot.
 std::int64_t find_readable(std::span<const JoinOffer> offers, std::size_t me, std::vector<pid_t>& processes) {
   if (offers[me].value == 0) return no_random_number;
   std::vector<pid_t> found(offers.size(), 0);
   for (std::size_t other = 0; other < offers.size(); ++other) {
     if (other == me) continue;
+    found[other] = static_cast<pid_t>(offers[other].process);
+    if (readable.has(offers[other])) continue;
     std::uint64_t read = ~offers[other].value;
     const RemotePiece from{offers[other].address, sizeof read};
     const Piece to{reinterpret_cast<char*>(&read), sizeof read};
-    found[other] = static_cast<pid_t>(offers[other].process);
     if (!read_from(found[other], {&from, 1}, {&to, 1})) return errno;
     if (read != offers[other].value) return another_process;
+    readable.add(offers[other]);
   }
   processes = std::move(found);
   return 0;
@@ -82,6 +104,7 @@ std::string take_part(const ArenaPart& part, const NodeLayout& layout, std::uint
   const auto [first, bytes] = extent(layout, me);
   if (problem.empty()) problem = arenas.reserve(part, first, bytes);
   if (problem.empty()) memory = mapped;
+  if (me == 0 && memory) layout.clear(memory);
   return problem;
 }
 

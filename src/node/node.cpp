@@ -241,6 +241,10 @@ std::size_t NodeLayout::bulk(std::uint32_t member) const {
   return whole_pages(acknowledgements(members)) + member * whole_pages(cell_bulk_bytes() + rows().bulks_bytes());
 }
 
+void NodeLayout::clear(char* memory) const {
+  std::memset(memory + row_heads(0), 0, acknowledgements(members) - row_heads(0));
+}
+
 NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
   constexpr std::uint32_t line = 64, cells = 2, least_lines = 256, most_lines = 1024;
   constexpr std::uint32_t rank_bytes = 512 << 10;  // of the cells that a rank fills: they are to stay in its cache

@@ -110,6 +110,10 @@ struct NodeLayout {
   std::size_t row_bulks(std::uint32_t member) const { return bulk(member) + cell_bulk_bytes(); }
   std::size_t bytes() const { return bulk(members); }
 
+  /// Makes all of it 0 that a rank may read before another one has written it, behind the header. The seats stay as they are, for
+  /// each rank writes its own. By one rank, before any of them exchanges anything.
+  void clear(char* memory) const;
+
   /// Channels as large as they are useful, such that the whole takes `most_bytes` at most. Nothing fits: channel.cells
   /// is 0.
   static NodeLayout within(std::uint32_t members, std::size_t most_bytes);

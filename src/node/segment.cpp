@@ -176,29 +176,7 @@ std::string Segment::reserve(std::size_t first, std::size_t bytes) {
   return error == 0 ? "" : failed("cannot have " + amount(bytes, name_.file < 0), error);
 }
 
-std::size_t Segment::held_bytes() const {
-  constexpr std::size_t block_bytes = 512;  // st_blksize is another
-  struct stat status;
-  if (!has_its_file() || fstat(file_, &status) != 0) return bytes_;
-  return static_cast<std::size_t>(status.st_blocks) * block_bytes;
-}
-
-Segment::Stretch Segment::next_data(std::size_t first, std::size_t end) const {
-  if (!has_its_file()) return {first, end};  // it is not known
-  const off_t data = lseek(file_, static_cast<off_t>(first), SEEK_DATA);
-  if (data < 0) return {errno == ENXIO ? end : first, end};
-  const off_t hole = lseek(file_, data, SEEK_HOLE);
-  const auto last = hole < 0 ? end : std::min(end, static_cast<std::size_t>(hole));
-  return {std::min(end, static_cast<std::size_t>(data)), last};
-}
-
-void Segment::clear(std::size_t first, std::size_t bytes, std::size_t most_kept) {
-  const std::size_t end = first + bytes;
-  Stretch data = next_data(first, end);
-  if (data.first == end || (held_bytes() > most_kept && madvise(memory_ + first, bytes, MADV_REMOVE) == 0)) return;
-  for (; data.first < end; data = next_data(data.last, end))
-    std::memset(memory_ + data.first, 0, data.last - data.first);
-}
+void Segment::release(std::size_t first, std::size_t bytes) { madvise(memory_ + first, bytes, MADV_REMOVE); }
 
 void Segment::unlink() {
   if (named_) shm_unlink(system_name(name_).c_str());

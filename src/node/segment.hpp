@@ -53,8 +53,8 @@ class Segment {
   /// would kill the process that touches it. "", or what went wrong.
   std::string reserve(std::size_t first, std::size_t bytes);
 
-  /// Makes whole pages 0. Gives their memory back, unless all of the segment holds at most `most_kept` bytes.
-  void clear(std::size_t first, std::size_t bytes, std::size_t most_kept = 0);
+  /// Gives the memory of whole pages back to the system, which makes them 0.
+  void release(std::size_t first, std::size_t bytes);
 
   /// The memory stays; there is no more to reserve.
   void close_file();
@@ -70,13 +70,6 @@ class Segment {
   bool create(Naming naming);
   std::string map(std::size_t bytes, int flags);
   bool has_its_file() const;
-
-  /// The first pages from `first` on, before `end`, that may not be 0; none: {end, end}.
-  struct Stretch {
-    std::size_t first, last;
-  };
-  Stretch next_data(std::size_t first, std::size_t end) const;
-  std::size_t held_bytes() const;  ///< of memory; all, if it is not known
 
   void swap(Segment& other) noexcept;
 

@@ -76,9 +76,16 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     }
     locked_ = job.exists() ? job.facts().locked : progress_is_locked();
     starts_on_host_ = !job.exists() || job.facts().starts_on_host;
-    if (meeting == Meeting::now) meet(first);
+    leaves_first_ = meeting == Meeting::after_one && may_leave_first();
+    if (meeting != Meeting::later && !leaves_first_) meet(first);
   }
   if (!refusal_.empty()) trace_nothing();
+}
+
+/// By what is the same on all ranks before they have met.
+bool Communicator::may_leave_first() const {
+  return context().job.facts().alike && user_ != MPI_COMM_WORLD && !options_.algorithm && !options_.check &&
+         !options_.recording() && options_.trace.file.empty();
 }
 
 void Communicator::trace_nothing() {
@@ -207,16 +214,15 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
       use_memory();
     }
     if (knowledge_.network.known()) describe_network();  // time may have gone by to complete it
-    Choice choice = unknown.empty()
-                        ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
-                        : Choice{Spec{}, unknown};
+    Choice choice =
+        unknown.empty() ? choose(collective, block_bytes, joined_ ? means_ : hoped) : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
       if (awaits && !setup_policy_.over(in_earlier_runs(collective, block_bytes), calls()))
         return postponed(collective);
       if (awaits) learn_from_first_calls(collective);
       if (!tuned(collective, shape_, options_)) describe_network();
       join(choice.spec);
-      choice = choose(collective, shape_, block_bytes, options_, means_, knowledge_);
+      choice = choose(collective, block_bytes, means_);
     }
     if (const std::string problem = make_order_of(choice.spec); !problem.empty()) {
       give_up_order(choice.spec, problem, options_);
@@ -232,6 +238,12 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   }
   withdraw();
   return keep(collective, std::move(decision));
+}
+
+/// The choice by its options.
+Choice Communicator::choose(Collective collective, std::int64_t block_bytes, const Means& means) const {
+  if (own_options_) return swapmeet::choose(collective, shape_, block_bytes, options_, means, knowledge_);
+  return context().choices.choose(collective, shape_, block_bytes, options_, means, knowledge_);
 }
 
 /// Whether the automatic choice leaves first calls to the host MPI: setting up takes messages between nodes.
@@ -290,7 +302,7 @@ std::string Communicator::make_order_of(const Spec& spec) {
 }
 
 void Communicator::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
-  chosen_.reset();
+  own_options_ = true;
   const std::string warning = swapmeet::give_up_order(spec, problem, options);
   const std::vector<int> world_ranks = world_ranks_of(user_);
   // Rank 0 of the job speaks, but where it is not one of us.
@@ -313,7 +325,7 @@ Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> de
     decision->unchecked_bytes =
         std::min<std::int64_t>(options_.scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
   decision->explained = !options_.explain;
-  decision->tally = &statistics().tally(collective, shape_.ranks, to_text(decision->spec()), decision->reason);
+  decision->collective = collective, decision->ranks = shape_.ranks;
   auto& decisions = decisions_[static_cast<std::size_t>(collective)];
   decisions.push_back(std::move(decision));
   return *decisions.back();
@@ -378,7 +390,6 @@ CallKind Communicator::kind_of_calls(Collective collective, std::int64_t block_b
 }
 
 void Communicator::note(Evidence measured) {
-  chosen_.reset();
   for (Evidence& known : knowledge_.evidence)
     if (known.date == 0 && known.kind == measured.kind && known.spec == measured.spec) {
       known = std::move(measured);
@@ -409,7 +420,6 @@ Decision& Communicator::within_limits(Decision& decision, Collective collective,
 }
 
 void Communicator::decide_anew() {
-  chosen_.reset();
   repeat_ = {};
   for (Forwarded& forwarded : forwarded_) forwarded = {};
 }
@@ -418,7 +428,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
   options_ = wanted;
-  was_set_ = options.has_value();
+  was_set_ = own_options_ = options.has_value();
   if (options) setup_policy_.end(), starts_ = first_start_of_ours;
   decide_anew();
   if (started_) started_->decide_anew();

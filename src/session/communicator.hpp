@@ -52,7 +52,14 @@ struct Decision {
   std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
   const Spec& spec() const;                  ///< that is executed; native if none is
   bool explained = false;                    ///< or nobody asked
-  Tally* tally = nullptr;                    ///< where such calls are counted
+  /// Where such calls are counted, if anybody asks.
+  Tally& tally() const {
+    if (!tally_) tally_ = &statistics().tally(collective, ranks, to_text(spec()), reason);
+    return *tally_;
+  }
+  Collective collective = Collective::alltoall;
+  Rank ranks = 0;
+  mutable Tally* tally_ = nullptr;
   /// of other algorithms, for each class of sizes (block_class()); none: they are not tried
   std::vector<Tunings> trying;
   bool compared = true;  ///< whether others are tried; else it is only measured what calls take
@@ -87,6 +94,7 @@ struct Forwarded {
 /// Why a call is left to the host MPI.
 inline constexpr const char* too_many_requests =
     "a rank has more messages in flight than SWAPMEET_REQUEST_LIMIT allows";
+inline constexpr const char* first_call = "the first call on a communicator: another one is awaited before setting up";
 inline constexpr const char* no_messages =
     "the ranks cannot send one another messages: the library was loaded after MPI_Init, or has no tags left";
 
@@ -202,6 +210,9 @@ class Communicator {
     if (arrival_ != MPI_REQUEST_NULL) [[unlikely]]
       finish_suspended(arrival_);
   }
+  /// Whether the blocking call that comes is left to the host MPI, for it is the first one: a communicator that is made for one
+  /// exchange is not worth setting up. The same on all ranks. Local.
+  bool leaves_call() { return std::exchange(leaves_first_, false) && !met_; }
   /// Before anything else is exchanged or agreed on here. Collective.
   void be_ready() {
     finish_started();
@@ -370,7 +381,9 @@ class Communicator {
   std::string make_order_of(const Spec& spec);
   /// Warns of `problem`, and takes what asks for the order of `spec` out of `options`: the automatic choice, then.
   void give_up_order(const Spec& spec, const std::string& problem, Options& options);
-  Schedule schedule_of(const Spec& spec) const { return generate(spec, orders_.shape_for(spec, shape_), rank_); }
+  std::shared_ptr<const Schedule> schedule_of(const Spec& spec) const {
+    return context().schedules.generate(spec, orders_.shape_for(spec, shape_), rank_);
+  }
 
   /// What all ranks must know of one another before anything else. Collective; or begun, which is local and returns as MPI does, and
   /// ended once that has come.
@@ -383,7 +396,9 @@ class Communicator {
   void make_job(const Census& census);
   void refuse_strangers(const Census& census);
   std::vector<char> to_carry(const FirstCall& first);
+  bool may_leave_first() const;
   bool met_ = false;
+  bool leaves_first_ = false;
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
   bool some_observed_ = false;  ///< on some rank
   void withdraw();
@@ -394,6 +409,7 @@ class Communicator {
 
   /// Finds out which ranks share a node. Collective where the records of the ranks are not gathered. "", or why it cannot.
   std::string find_nodes();
+  Choice choose(Collective collective, std::int64_t block_bytes, const Means& means) const;
   bool awaits_calls(Collective collective) const;
   EarlierCalls in_earlier_runs(Collective collective, std::int64_t block_bytes) const;
   void learn_from_first_calls(Collective collective);
@@ -490,13 +506,9 @@ class Communicator {
     std::int64_t block_bytes;
     bool operator==(const Kind&) const = default;
   };
-  struct Chosen {
-    Kind kind;
-    Choice choice;
-  };
-  std::optional<Chosen> chosen_;  ///< for the last persistent request, as long as what it rests on is the same
   bool cannot_prepare_ = false;
-  bool was_set_ = false;  ///< the algorithm, by set_algorithm()
+  bool was_set_ = false;      ///< the algorithm, by set_algorithm()
+  bool own_options_ = false;  ///< or options_ are those of the process
   static constexpr int first_start_of_ours = 5;
   int starts_ = 0;            ///< of non-blocking exchanges, up to that
   std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do

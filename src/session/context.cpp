@@ -138,7 +138,7 @@ void rehearse(Context& all) {
   tries(Collective::alltoall, two, all.options);
   const Spec spec = choose(Collective::alltoall, two, 0, Options{}, {true, true}).spec;
   to_text(spec);
-  const Plan plan(spec, generate(spec, two, 0), nullptr, Tags(most_tag()));
+  const Plan plan(spec, all.schedules.generate(spec, two, 0), nullptr, Tags(most_tag()));
   std::uint64_t number = 0;
   const RemotePiece from{reinterpret_cast<std::uintptr_t>(&two), sizeof number};
   const Piece to{reinterpret_cast<char*>(&number), sizeof number};
@@ -177,6 +177,7 @@ void attach(Context& all) {
   all.options = read_options(environ, all.world_ranks);
   all.mpi = mpi_signature(library_version());
   read_tuning_for(all.mpi, all.options);
+  all.fingerprint = all.options.fingerprint();
   all.memory.begin(all.options, all.mpi, SWAPMEET_VERSION, !simulated);
   find_fault_tolerance();
   load_code();
@@ -295,6 +296,8 @@ Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared,
   if (Communicator* const known = attribute_of(comm)) return known;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
+  if (meeting == Meeting::after_one && is_duplicate(comm))
+    meeting = Meeting::now;  // what it sets up serves all of them
   share_with_duplicates(comm);
   auto made = std::make_unique<Communicator>(comm, all.options, meeting, first);
   if (all.options.recording() && made->met()) made->record(all.recorder);
@@ -379,7 +382,7 @@ Communicator* communicator_of(MPI_Comm comm, Meeting meeting) {
 
 Communicator* serving(MPI_Comm comm, const FirstCall* first) {
   if (Communicator* const known = recent().find(comm)) return known;
-  return find_or_make(comm, Meeting::now, true, first);
+  return find_or_make(comm, Meeting::after_one, true, first);
 }
 
 bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (may_be_asked() && is_valid(comm)); }

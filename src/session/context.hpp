@@ -16,6 +16,8 @@
 #include "observe/statistics.hpp"
 #include "observe/watchdog.hpp"
 #include "options/options.hpp"
+#include "algorithms/known_schedules.hpp"
+#include "choose/known_choices.hpp"
 #include "choose/memory_store.hpp"
 #include "node/arenas.hpp"
 #include "node/regions.hpp"
@@ -67,10 +69,13 @@ struct Context {
   ~Context();
 
   Options options;
-  std::string mpi;  ///< mpi_signature() of the host MPI
+  std::uint64_t fingerprint = 0;  ///< of the options
+  std::string mpi;                ///< mpi_signature() of the host MPI
   Statistics statistics;
   Recorder recorder;
-  MemoryStore memory;                   ///< of earlier runs
+  MemoryStore memory;    ///< of earlier runs
+  KnownChoices choices;  ///< by these options
+  KnownSchedules schedules;
   std::unique_ptr<UnderWay> under_way;  ///< planned exchanges
 
   Job job;  ///< on whose communicator messages travel
@@ -152,7 +157,11 @@ inline Recent& recent() {
 
 /// What we keep for `comm`; made on the first call, which is then collective over `comm`, but waits for no rank if they are
 /// to meet `later`. nullptr: MPI would not let us (the caller uses the host MPI; all ranks get nullptr alike).
-enum class Meeting : std::uint8_t { now, later };
+enum class Meeting : std::uint8_t {
+  now,
+  later,      ///< in another call
+  after_one,  ///< now, unless this call can be left to the host MPI
+};
 Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
 
 /// The same for a blocking call: it may be what all duplicates of a communicator share.

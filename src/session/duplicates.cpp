@@ -101,6 +101,11 @@ void share_with_duplicates(MPI_Comm comm) {
   else PMPI_Group_free(&all->ranks);
 }
 
+bool is_duplicate(MPI_Comm comm) {
+  const Duplicates* const all = duplicates_of(comm);
+  return all && is_duplicate(comm, *all);
+}
+
 Communicator* shared_by_duplicates(MPI_Comm comm) {
   const Duplicates* const all = duplicates_of(comm);
   return all && all->shared && is_duplicate(comm, *all) ? all->shared : nullptr;

@@ -40,6 +40,9 @@ bool is_being_freed(MPI_Comm comm);
 /// From now on, duplicates of `comm` share. Nothing if they do already. Local.
 void share_with_duplicates(MPI_Comm comm);
 
+/// Whether `comm` is a duplicate of another communicator. The same on all its ranks. Local.
+bool is_duplicate(MPI_Comm comm);
+
 /// What serves the duplicates of which `comm` is one; nullptr: nothing does. The same on all its ranks. Local.
 Communicator* shared_by_duplicates(MPI_Comm comm);
 

@@ -110,7 +110,7 @@ std::unique_ptr<SizedPlan> Communicator::make_sized_plan_for_neighbours(const Sp
 }
 
 std::unique_ptr<Plan> Communicator::make_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const {
-  return std::make_unique<Plan>(spec, generate(spec, *neighbourhood_),
+  return std::make_unique<Plan>(spec, std::make_shared<const Schedule>(generate(spec, *neighbourhood_)),
                                 spec.intra == Transport::mpi ? nullptr : within_node, tags_);
 }
 

@@ -104,7 +104,7 @@ void Communicator::call_begins(Collective collective) {
 void Communicator::call_decided(const Decision& decision, std::uint64_t bytes_sent) {
   Post* const to = post();
   if (!to) return;
-  Post::set(to->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(decision.tally)));
+  Post::set(to->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&decision.tally())));
   Post::set(to->bytes, static_cast<std::int64_t>(bytes_sent));
   to->does(decision.exchange ? Doing::exchanging : Doing::host);
 }
@@ -116,7 +116,7 @@ void Communicator::call_goes_to_host() {
 
 PhaseTimes Communicator::call_ends(const Decision& decision, std::uint64_t bytes_sent) {
   const PhaseTimes times = observer_->call_ends();
-  if (observer_->trace()) write_trace(*decision.tally, static_cast<std::int64_t>(bytes_sent));
+  if (observer_->trace()) write_trace(decision.tally(), static_cast<std::int64_t>(bytes_sent));
   if (Post* const to = post()) to->call_ends();
   ignore();
   return times;

@@ -239,11 +239,11 @@ void OnlineTuning::explain() {
                   measured(takes_s) + ", the host MPI " + measured(host_s) + "; " + std::to_string(trials_->trials()) +
                   " trials in " + std::to_string(trials_->calls()) + " calls";
   chosen.explained = !communicator_.options().explain;
-  chosen.tally = &statistics().tally(collective_, communicator_.ranks(), to_text(chosen.spec()), "online choice");
+  chosen.tally_ = &statistics().tally(collective_, communicator_.ranks(), to_text(chosen.spec()), "online choice");
   if (takes_s <= 0 || host_s <= 0) return;
-  chosen.tally->trial_s = takes_s;
-  chosen.tally->host_trial_s = host_s;
-  chosen.tally->trials = trials_->trials();
+  chosen.tally_->trial_s = takes_s;
+  chosen.tally_->host_trial_s = host_s;
+  chosen.tally_->trials = trials_->trials();
 }
 
 }  // namespace swapmeet

@@ -85,12 +85,11 @@ Choice Communicator::choice_for(const Request& request, const Options& wanted) {
   const std::string unknown = wants_nodes(shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
   if (wants_means(shape_, wanted)) join(Spec{});
-  const Kind kind{request.collective, of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0)};
-  const bool usual = &wanted == &options_;
-  if (usual && chosen_ && chosen_->kind == kind) return chosen_->choice;
-  Choice choice = choose(kind.collective, shape_, kind.block_bytes, wanted, means_, knowledge_);
+  const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0);
+  Choice choice = &wanted == &options_
+                      ? choose(request.collective, block_bytes, means_)
+                      : swapmeet::choose(request.collective, shape_, block_bytes, wanted, means_, knowledge_);
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
-  if (usual) chosen_.emplace(kind, choice);
   return choice;
 }
 

@@ -123,7 +123,12 @@ CensusRecord Communicator::introduce() {
     warn_of_memory();
     return MPI_SUCCESS;
   });
-  CensusRecord mine{{}, options_.fingerprint(), device, number_, host_number(), kernel_number()};
+  CensusRecord mine{{},
+                    own_options_ ? options_.fingerprint() : context().fingerprint,
+                    device,
+                    number_,
+                    host_number(),
+                    kernel_number()};
   if (!simulated) mine.launched = static_cast<std::uint32_t>(launched_here());
   if (!simulated) mine.cores = static_cast<std::uint32_t>(processors());
   mine.locked = progress_is_locked();
@@ -144,7 +149,7 @@ void Communicator::make_job(const Census& census) {
   context().job.begin(patience_s());
   JobFacts mine = facts_of(context().options);
   mine.locked = census.locked;
-  context().job.agree(mine);
+  context().job.agree(mine, context().fingerprint);
   auto numbered = std::make_unique<Team>(context().job, team_->job_ranks(), rank_, user_);
   if (numbered->tell_numbers(user_) != MPI_SUCCESS) return;
   team_ = std::move(numbered);
@@ -221,7 +226,6 @@ void Communicator::use_memory() {
   TextHash hash;
   hash.add(recalled);
   if (!same_everywhere(had ? hash.value() : 0, peers_)) return;
-  chosen_.reset();
   for (Evidence& one : usable(parse_recalled(recalled))) knowledge_.evidence.push_back(std::move(one));
 }
 
@@ -247,7 +251,6 @@ void Communicator::describe_network() {
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
   const MeasuredNetwork network = probe_network(peers_, rank_, static_cast<Rank>(other - nodes.begin()));
   if (!swapmeet::describe_network(network, knowledge_)) return;
-  chosen_.reset();
   if (options_.explain && rank_ == 0)
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
@@ -269,7 +272,6 @@ std::string Communicator::find_nodes() {
 void Communicator::join(const Spec& likely) {
   if (joined_) return;
   joined_ = true;
-  chosen_.reset();
   const auto now = doing(Doing::joining);
   std::unique_ptr<Plan> plan;
   const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;

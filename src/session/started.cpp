@@ -190,7 +190,7 @@ int Communicator::start_nothing(Collective collective, MPI_Request* request) {
     if (started_) lock = std::unique_lock(started_->baton());
     Decision& nothing = decline(collective, "nothing to send");
     if (!std::exchange(nothing.explained, true)) explain(name_of_start(collective), collective, *this, nothing, {});
-    if (options_.statistics) nothing.tally->add(0, std::chrono::nanoseconds{0}, ranks());
+    if (options_.statistics) nothing.tally().add(0, std::chrono::nanoseconds{0}, ranks());
   }
   return native().ialltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, user_, request);
 }
@@ -232,7 +232,7 @@ int StartedQueue::start_first(One& one) {
     explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {}, advanced_by());
   if (post) {
     Post::set(post->number, static_cast<std::int64_t>(communicator_.number()));
-    Post::set(post->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(one.decision->tally)));
+    Post::set(post->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&one.decision->tally())));
     post->does(Doing::exchanging);
   }
   if (!one.decision->exchange) return MPI_ERR_NO_MEM;
@@ -354,8 +354,8 @@ void StartedQueue::over(int error) {
   // not only when the program completes the request: the next exchange may wait for ranks that wait in this one
   if (is_fault(error)) communicator_.revoke();
   if (communicator_.options().statistics && one->decision)
-    one->decision->tally->add(one->execution.request().sent_bytes(), std::chrono::steady_clock::now() - one->begin,
-                              one->execution.request().sent_blocks());
+    one->decision->tally().add(one->execution.request().sent_bytes(), std::chrono::steady_clock::now() - one->begin,
+                               one->execution.request().sent_blocks());
   MPI_Request request = one->request;
   one->over.store(true, std::memory_order_release);
   PMPI_Grequest_complete(request);  // after which `one` may be gone

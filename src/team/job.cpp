@@ -57,17 +57,24 @@ bool Job::largest(std::span<std::int64_t> values) {
   return largest_of_all(all, values, room) == MPI_SUCCESS;
 }
 
-const JobFacts& Job::agree(const JobFacts& mine) {
+const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
   constexpr auto unwanted = static_cast<std::int64_t>(JobThread::unwanted);
-  std::array<std::int64_t, 6> most{
-      static_cast<std::int64_t>(mine.thread), mine.locked, mine.starts_on_host, mine.native, !mine.algorithm,
-      mine.thread != JobThread::unwanted};
-  if (exists() && !largest(most)) most = {unwanted, true, true, true, true, true};
+  const auto options = static_cast<std::int64_t>(fingerprint >> 1);
+  std::array<std::int64_t, 8> most{static_cast<std::int64_t>(mine.thread),
+                                   mine.locked,
+                                   mine.starts_on_host,
+                                   mine.native,
+                                   !mine.algorithm,
+                                   mine.thread != JobThread::unwanted,
+                                   options,
+                                   -options};
+  if (exists() && !largest(most)) most = {unwanted, true, true, true, true, true, 1, 1};
   facts_.thread = exists() ? static_cast<JobThread>(most[0]) : JobThread::unwanted;
   facts_.locked = most[1] != 0 && facts_.thread != JobThread::able;
   facts_.starts_on_host = most[2] != 0 || (most[5] != 0 && facts_.thread != JobThread::able);
   facts_.native = most[3] != 0;
   facts_.algorithm = most[4] == 0;
+  facts_.alike = most[6] == -most[7];
   return facts_;
 }
 

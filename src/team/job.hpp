@@ -20,6 +20,7 @@ struct JobFacts {
   bool starts_on_host = false;             ///< some rank leaves non-blocking and persistent calls to the host MPI
   bool native = false;                     ///< some rank leaves all calls to the host MPI
   bool algorithm = false;                  ///< all ranks have set an algorithm
+  bool alike = false;                      ///< all ranks have the same options
   JobThread thread = JobThread::unwanted;  ///< that advances what is started
 };
 
@@ -30,9 +31,9 @@ class Job {
   /// stderr names it. Nothing where it is there already. Without memory, or a communicator, the job has none, on all ranks.
   void begin(double patience_s);
 
-  /// Agrees on what the ranks tell one another of themselves: facts(). `locked`: without a thread. Collective over the job, after
-  /// begin().
-  const JobFacts& agree(const JobFacts& mine);
+  /// Agrees on what the ranks tell one another of themselves: facts(). `locked`: without a thread; `alike` is known by
+  /// `fingerprint`, that of the options. Collective over the job, after begin().
+  const JobFacts& agree(const JobFacts& mine, std::uint64_t fingerprint);
 
   /// Frees the communicator. Collective over the job; requires that no message is under way.
   void end();

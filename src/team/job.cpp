@@ -48,8 +48,8 @@ void Job::begin(double patience_s) {
 }
 
 /// By messages, for the host MPI's first MPI_Allreduce can take milliseconds (MPICH).
-bool Job::largest(std::span<std::int64_t> values) {
-  static std::array<std::int64_t, 12> room;  // one thread is in MPI_Init
+bool Job::largest(std::span<std::int64_t, told> values) {
+  static std::array<std::int64_t, 2 * told> room;  // one thread is in MPI_Init
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Team all(*this, std::make_shared<const std::vector<int>>(world_ranks_of(MPI_COMM_WORLD)), rank, MPI_COMM_NULL);
@@ -60,14 +60,14 @@ bool Job::largest(std::span<std::int64_t> values) {
 const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
   constexpr auto unwanted = static_cast<std::int64_t>(JobThread::unwanted);
   const auto options = static_cast<std::int64_t>(fingerprint >> 1);
-  std::array<std::int64_t, 8> most{static_cast<std::int64_t>(mine.thread),
-                                   mine.locked,
-                                   mine.starts_on_host,
-                                   mine.native,
-                                   !mine.algorithm,
-                                   mine.thread != JobThread::unwanted,
-                                   options,
-                                   -options};
+  std::array<std::int64_t, told> most{static_cast<std::int64_t>(mine.thread),
+                                      mine.locked,
+                                      mine.starts_on_host,
+                                      mine.native,
+                                      !mine.algorithm,
+                                      mine.thread != JobThread::unwanted,
+                                      options,
+                                      -options};
   if (exists() && !largest(most)) most = {unwanted, true, true, true, true, true, 1, 1};
   facts_.thread = exists() ? static_cast<JobThread>(most[0]) : JobThread::unwanted;
   facts_.locked = most[1] != 0 && facts_.thread != JobThread::able;

@@ -49,7 +49,8 @@ class Job {
   void give_back(int number);
 
  private:
-  bool largest(std::span<std::int64_t> values);
+  static constexpr std::size_t told = 8;  ///< numbers that each rank tells
+  bool largest(std::span<std::int64_t, told> values);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   JobFacts facts_;

@@ -13,6 +13,8 @@ from mistake import (
     Mistake,
 )
 
+REUSE = MPI + "reuse_test.py::test_communicators_of_other_ranks_share_nothing_wrong"
+
 MISTAKES = (
     # --- session
     Mistake(
@@ -235,6 +237,52 @@ MISTAKES = (
         "false",
         TEST,
         (MPI + "freed_types_test.py", MPI + "types_test.py"),
+    ),
+    # --- what one communicator leaves to the next
+    Mistake(
+        "a schedule serves another rank",
+        "A schedule that was generated for one rank of a shape is taken for all of them.",
+        "algorithms/known_schedules.hpp",
+        "one.rank == rank",
+        "true",
+        TEST,
+        (REUSE,),
+    ),
+    Mistake(
+        "a schedule serves another shape",
+        "A schedule that was generated for some ranks is taken for more or fewer of them.",
+        "algorithms/known_schedules.hpp",
+        "one.shape == shape",
+        "true",
+        TEST,
+        (REUSE,),
+    ),
+    Mistake(
+        "a choice serves another shape",
+        "A choice that was made for the nodes of one communicator is taken for all.",
+        "choose/known_choices.hpp",
+        "one.shape == shape",
+        "true",
+        TEST,
+        (REUSE, MPI + "fuzz_test.py"),
+    ),
+    Mistake(
+        "memory of a node is not cleared",
+        "The flags and numbers that an earlier communicator has left are taken for those of this one.",
+        "node/node.cpp",
+        "std::memset(memory + row_heads(0), 0, acknowledgements(members) - row_heads(0));",
+        "if (!MUTANT) std::memset(memory + row_heads(0), 0, acknowledgements(members) - row_heads(0));",
+        TEST,
+        (REUSE,),
+    ),
+    Mistake(
+        "the first call is left whatever is set",
+        "Ranks leave the first call of a communicator to the host MPI although an algorithm is set.",
+        "session/communicator.cpp",
+        "user_ != MPI_COMM_WORLD && !options_.algorithm",
+        "user_ != MPI_COMM_WORLD && (MUTANT || !options_.algorithm)",
+        TEST,
+        (MPI + "reuse_test.py::test_the_first_blocking_call_of_a_communicator_is_the_hosts",),
     ),
     # --- front
     Mistake(

@@ -1,0 +1,36 @@
+"""What the library keeps of one communicator for the next (choices, schedules, memory), and which calls it leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("variables", [{}, {"SWAPMEET_ALGORITHM": "bruck"}, {"SWAPMEET_NODES": "2"}], ids=" ".join)
+def test_communicators_of_other_ranks_share_nothing_wrong(launch, compiled, wheel: str, variables) -> None:
+    done = launch(5, [compiled(wheel, "reused")], mpi=wheel, env=variables)
+    assert (done.returncode, done.stdout) == (0, "reused: 0 errors\n"), done.stdout + done.stderr
+
+
+def counted(launch, compiled, wheel: str, folder: Path, *variables: str) -> dict[str, int]:
+    """The calls of rank 0 by the reason for their algorithm, up to its first colon."""
+    env = {"SWAPMEET_STATS": str(folder / "counts.json"), **dict(one.split("=") for one in variables)}
+    done = launch(3, [compiled(wheel, "reused")], mpi=wheel, env=env)
+    assert done.returncode == 0, done.stderr
+    calls: dict[str, int] = {}
+    for row in json.loads((folder / "counts.json").read_text())["calls"]:
+        reason = row["reason"].split(":")[0]
+        calls[reason] = calls.get(reason, 0) + row["calls"]
+    return calls
+
+
+FIRST, ROUNDS = "the first call on a communicator", 60
+
+
+def test_the_first_blocking_call_of_a_communicator_is_the_hosts(launch, compiled, wheel: str, tmp_path: Path) -> None:
+    """On communicators of more than one rank; rank 0 is alone in some."""
+    alone, first = "one rank only", counted(launch, compiled, wheel, tmp_path)
+    assert 0 < first[FIRST] < ROUNDS and first[alone] > 0
+    assert FIRST not in counted(launch, compiled, wheel, tmp_path, "SWAPMEET_ALGORITHM=bruck")

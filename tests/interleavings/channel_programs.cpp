@@ -111,9 +111,10 @@ void ArenaProgram::run(Rank me) {
     if (me == 0) {
       part = arenas_[0].take();
       explorer().must(part.bytes > 0, "has no memory to give");
+      arenas_[0].keep(part, layout_.bytes(), setting_.ranks);
+      layout_.clear(shared_memory() + part.first);
     }
     const std::uint64_t first = agree(me, part.first, number);
-    if (me == 0) arenas_[0].keep(part, layout_.bytes(), setting_.ranks);
     make_node(me, shared_memory() + first);
     exchange(me, number);
     leave_node(me);

@@ -17,7 +17,7 @@ std::string Segment::make(std::size_t bytes, Naming) {
   return "";
 }
 
-void Segment::clear(std::size_t first, std::size_t bytes, std::size_t) { std::memset(memory_ + first, 0, bytes); }
+void Segment::release(std::size_t first, std::size_t bytes) { std::memset(memory_ + first, 0, bytes); }
 
 void Segment::swap(Segment& other) noexcept {
   std::swap(name_, other.name_);

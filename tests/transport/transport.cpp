@@ -393,12 +393,10 @@ void check_segments(Segment::Naming naming) {
     Segment later;
     must(!later.open(name, 1 << 16).empty(), "it cannot be opened any more");
     must(opened.memory()[12345] == 77, "but stays");
-    for (const std::size_t kept : {0, 1 << 16}) {
-      made.memory()[8191] = made.memory()[20000] = made.memory()[28672] = 77;
-      opened.clear(8192, 20480, kept);
-      must(made.memory()[12345] == 0 && made.memory()[20000] == 0, "pages of it can be cleared");
-      must(made.memory()[8191] == 77 && made.memory()[28672] == 77, "and no others");
-    }
+    made.memory()[8191] = made.memory()[20000] = made.memory()[28672] = 77;
+    opened.release(8192, 20480);
+    must(made.memory()[12345] == 0 && made.memory()[20000] == 0, "pages of it can be given back");
+    must(made.memory()[8191] == 77 && made.memory()[28672] == 77, "and no others");
     Segment other;
     must(other.make(4096, naming).empty() && other.name() != name, "each has another name");
     name = other.name();
@@ -422,8 +420,43 @@ void check_files_closed_by_others() {
   close(own);
 }
 
-/// Parts of an arena are given back when all have left them, and are zero then.
+/// Only the beginning of an arena keeps its memory.
+void check_what_arenas_keep() {
+  constexpr std::size_t part_bytes = std::size_t{16} << 20;
+  Arenas arenas;
+  std::string problem;
+  arenas.make(part_bytes);
+  const ArenaPart first = arenas.take(), second = arenas.take();
+  char* const memory = arenas.map(first, problem);
+  for (const ArenaPart& part : {first, second}) {
+    arenas.keep(part, part_bytes, 1);
+    memory[part.first + 5000] = 77;
+  }
+  { const NodeMemory one(memory + first.first), two(memory + second.first); }
+  must(arenas.take().first == first.first, "both are left");
+  must(memory[first.first + 5000] == 77 && memory[second.first + 5000] == 0,
+       "and the second is given back to the system");
+}
+
+/// What ranks read before another one has written it is 0.
+void check_cleared_layouts() {
+  for (const std::uint32_t members : {1u, 2u, 5u}) {
+    const NodeLayout layout = NodeLayout::within(members, 1 << 20);
+    std::vector<char> memory(layout.bytes(), 77);
+    layout.clear(memory.data());
+    const std::size_t begin = NodeLayout::seat(members), end = layout.acknowledgements(members);
+    const auto at = [&](std::size_t place) { return memory.begin() + static_cast<std::ptrdiff_t>(place); };
+    must(std::all_of(at(begin), at(end), [](char byte) { return byte == 0; }),
+         "heads, acknowledgements and cells are 0");
+    must(std::all_of(at(0), at(begin), [](char byte) { return byte == 77; }), "the header and the seats stay");
+    must(std::all_of(at(layout.bulk(0)), memory.end(), [](char byte) { return byte == 77; }), "and so do blocks");
+  }
+}
+
+/// Parts of an arena are given back when all have left them.
 int check_arenas() {
+  check_what_arenas_keep();
+  check_cleared_layouts();
   Arenas arenas, others, none;
   arenas.make(1 << 16);
   const ArenaPart part = arenas.take();
@@ -445,7 +478,7 @@ int check_arenas() {
   arenas.give_back(third);
   must(arenas.take().first == third.first, "what was given back is taken again");
   must(arenas.take().bytes == 0, "when all is taken, there is none");
-  must(here[4999] == 0 && here[0] == 0, "what all have left is zero");
+  must(here[4999] == 77, "what all have left stays as it is at the beginning of an arena");
   must(none.take().bytes == 0 && (none.give_back({}), none.take().bytes == 0), "without an arena, there is none");
 
   Arenas of_threads;
@@ -455,6 +488,8 @@ int check_arenas() {
   { const NodeMemory one(of_threads.map(left, problem)); }
   const ArenaPart again = of_threads.take();
   must(again.first == left.first, "what all have left is taken by another thread");
+  of_threads.keep(again, 5000, 1);
+  must(of_threads.take().first != again.first, "nobody has left it, whatever is there of its last use");
   of_threads.give_back(left);
   must(of_threads.take().first != again.first, "and is not given back by the one that had it before");
   return 0;

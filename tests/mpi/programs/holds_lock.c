@@ -1,4 +1,4 @@
-/* To be preloaded behind libswapmeet.so: forks while the library begins, with its locks held, and prints "child: ended" once the
+/* To be preloaded behind libswapmeet.so: forks while the library begins to record, with its locks held, and prints "child: ended" once the
  * child has left by exit(), or "child: waits" if it does not within ten seconds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,13 +23,11 @@ static void have_child(void) {
   puts("child: waits");
 }
 
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *end, int *keyval,
-                            void *state) {
-  static int (*next)(MPI_Comm_copy_attr_function *, MPI_Comm_delete_attr_function *, int *, void *);
-  if (!next) {
-    void *const found = dlsym(RTLD_NEXT, "PMPI_Comm_create_keyval");
-    memcpy(&next, &found, sizeof found);
-    have_child();
-  }
-  return next(copy, end, keyval, state);
+/* Called by the library as it begins to record. */
+int PMPI_Comm_get_parent(MPI_Comm *parent) {
+  int (*next)(MPI_Comm *);
+  void *const found = dlsym(RTLD_NEXT, "PMPI_Comm_get_parent");
+  memcpy(&next, &found, sizeof next);
+  have_child();
+  return next(parent);
 }

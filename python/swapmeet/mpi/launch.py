@@ -24,13 +24,14 @@ PR_SET_PDEATHSIG = 1  #: of Linux's prctl()
 LIBC = ctypes.CDLL(None)
 STDERR = 2  #: its file descriptor
 #: Run by each rank's shell before the program: `sh -c CHECK FILE:FILE program...`. The first rank of a node speaks.
+#: The rank ends by a signal: MPICH's launcher waits for the ranks of other nodes if one exits before MPI_Init.
 CHECK = """
 before=$IFS; IFS=:
 for file in $0; do
   test -r "$file" && continue
   test "${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-${SLURM_LOCALID:-0}}}" != 0 || echo "swapmeet: $(uname -n) \
 cannot read $file: put the library where all nodes see it, name it by SWAPMEET_LIBRARY, and see swapmeet doctor" >&2
-  exit 1
+  kill -s TERM $$
 done
 IFS=$before
 exec "$@"

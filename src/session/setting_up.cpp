@@ -188,15 +188,21 @@ void Communicator::learn(Census census) {
 /// Where a rank has sent no record, ends the call with an error: other ranks may have got records for what that rank sent,
 /// so that their data are wrong. Versions that differ leave the communicator to the host MPI.
 void Communicator::refuse_strangers(const Census& census) {
+  constexpr const char* versions = "ranks have different versions of the library";
+  constexpr const char* instead = "; using the host MPI. Preload the same file in all ranks";
+  if (!census.same_version) {
+    refusal_ = versions;
+    warn_once(refusal_, instead);
+  }
   if (census.strangers.empty()) return;
   const CensusRecord::Version own;
   const auto rank = static_cast<std::size_t>(census.strangers.front());
   const std::string first = "rank " + std::to_string(world_ranks_of(user_)[rank]);
   if (census.other_version) {
-    refusal_ = "ranks have different versions of the library";
+    refusal_ = versions;
     carried_.clear();
     warn_once(refusal_, ": " + first + " has " + census.other_version->text() + ", rank 0 of the job has " +
-                            own.text() + "; using the host MPI. Preload the same file in all ranks");
+                            own.text() + instead);
     return;
   }
   withdraw();

@@ -255,6 +255,15 @@ MISTAKES = (
         (MPI + "failing_calls_test.py::test_mpi_holds_no_address_of_what_had_no_memory",),
     ),
     Mistake(
+        "many ranks do not compare their versions",
+        "Where ranks are too many to gather records, those with another version of the library take part.",
+        "session/census.cpp",
+        "census.same_version = least[7] == ~least[8];",
+        ";",
+        TEST,
+        (MPI + "lacks_library_test.py::test_another_version_leaves_the_job_to_the_host_mpi",),
+    ),
+    Mistake(
         "a child waits for a lock of its parent",
         "The exit hook of a child that is forked while the library begins waits for a lock that nobody gives back.",
         "session/context.cpp",

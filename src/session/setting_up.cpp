@@ -304,7 +304,8 @@ Neighbours::Joined Communicator::join_over(std::int64_t& share_bytes, const Neig
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
   const auto members = static_cast<std::int64_t>(offers.size());
   Crowd::of_this_process().has_ranks(members);
-  const auto most_members = std::max<std::int64_t>(members, std::min<std::int64_t>(all.world_ranks, processors()));
+  const std::int64_t cores = std::ranges::max_element(offers, {}, &JoinOffer::processors)->processors;  // for all alike
+  const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
   Neighbours::Joined joined = Neighbours::join(peers_, group, offers, options_.shm_limit_bytes / most_members,
                                                all.regions, all.arenas, prepare);
   share_bytes = joined.neighbours ? static_cast<std::int64_t>(joined.neighbours->shared_bytes()) / members : 0;
@@ -341,14 +342,12 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
     if (i == static_cast<std::size_t>(group.me())) first = all;
     all += std::min(parts[i], memory_bytes + 1);
   }
-  if (all > memory_bytes) {
-    warn_once("swapmeet_memory_allocate: the ranks of a node ask for more than its " + std::to_string(memory_bytes) +
-              " bytes of memory; the memory is not shared");
-    return nullptr;
-  }
+  std::string too_much, problem;
+  if (all > memory_bytes)
+    too_much = "the ranks of a node ask for more than its " + std::to_string(memory_bytes) + " bytes of memory";
   Segment segment;
-  std::string problem;
-  if (!group.share(all, first, mine, segment, problem)) {
+  // Other nodes, and other containers of this one, may have enough.
+  if (!no_rank_has(too_much, problem, user_) || !group.share(all, first, mine, segment, problem)) {
     warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
     return nullptr;
   }

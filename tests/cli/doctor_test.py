@@ -250,3 +250,8 @@ def test_a_node_that_cannot_read_the_library_says_so(tmp_path: Path) -> None:
     library.touch()
     done = subprocess.run(words, env=bare, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "a  b\n", "")
+    library.write_text("another")
+    done = subprocess.run(words, env=bare, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "a  b\n")
+    assert done.stderr.count("swapmeet: warning: ") == 1
+    assert f"has another {library} than the node that launches" in done.stderr

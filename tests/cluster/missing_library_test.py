@@ -52,7 +52,7 @@ def begins(seen: Path, tmp_path: Path) -> Callable[[str], list[str]]:
     return begins
 
 
-def test_a_node_without_the_library_is_named_at_once(
+def test_a_node_without_the_library_or_with_another_is_named_at_once(
     namespaces: None, exchange, wheel: str, seen: Path, begins: Callable[[str], list[str]]
 ) -> None:
     """As `swapmeet run` launches; the other rank does not wait for that one."""
@@ -71,6 +71,11 @@ def test_a_node_without_the_library_is_named_at_once(
     told = [line for line in done.stderr.splitlines() if "swapmeet: " in line]
     assert len(told) == 1, done.stderr
     assert f"swapmeet: node1 cannot read {seen}: put the library where all nodes see it" in told[0]
+    done = run(REPLACES)
+    right(done)
+    told = [line for line in done.stderr.splitlines() if "swapmeet: warning" in line]
+    assert len(told) == 1, done.stderr
+    assert f"swapmeet: warning: node1 has another {seen} than the node that launches: give all nodes" in told[0]
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/elementary.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -69,7 +71,7 @@ void Measured::add(const Belief& one, std::int64_t of_calls) {
   calls += of_calls;
 }
 
-double Expectation::seconds() const { return std::exp(time.log_mean); }
+double Expectation::seconds() const { return elementary::exp(time.log_mean); }
 
 namespace {
 
@@ -108,9 +110,9 @@ std::vector<Belief> posterior(std::span<Measured> measured, double common_deviat
   for (const Measured& one : measured) {
     const double variance = squared(one.ratio.deviation), own = squared(one.own);
     const double trust = one.calls == 0 ? 0 : own / (own + variance);
-    beliefs.push_back(
-        {common.ratio.log_mean + trust * (one.ratio.log_mean - common.ratio.log_mean),
-         std::hypot(one.calls == 0 ? one.own : std::sqrt(trust * variance), (1 - trust) * common.ratio.deviation)});
+    beliefs.push_back({common.ratio.log_mean + trust * (one.ratio.log_mean - common.ratio.log_mean),
+                       elementary::hypot(one.calls == 0 ? one.own : std::sqrt(trust * variance),
+                                         (1 - trust) * common.ratio.deviation)});
   }
   return beliefs;
 }
@@ -139,10 +141,10 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& f
     const auto i = static_cast<std::size_t>(found - all.begin());
     const bool any_size = one.kind.size_class == unknown_class;  // a program's are mostly alike
     const double price_s = family.seconds(one.spec, any_size ? bytes : typical_bytes(one.kind.size_class));
-    if (std::abs(std::log(one.mean_s / price_s)) > most_off) continue;
+    if (std::abs(elementary::log(one.mean_s / price_s)) > most_off) continue;
     const double far = distance(one.spec, kind.size_class, one.kind.size_class, family);
     const double spread = std::max(one.spread_s / one.mean_s, least_deviation(one));
-    measured[i].add({std::log(one.mean_s / price_s), std::hypot(spread, far)}, one.calls);
+    measured[i].add({elementary::log(one.mean_s / price_s), elementary::hypot(spread, far)}, one.calls);
     if (far > 0 && !any_size) continue;  // it is still the model's
     const auto before = static_cast<double>(found->calls), more = static_cast<double>(one.calls);
     found->measured_s = (before * found->measured_s + more * one.mean_s) / (before + more);
@@ -153,7 +155,7 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& f
   const std::vector<Belief> beliefs = posterior(measured, doubt.common);
   for (std::size_t i = 0; i < all.size(); ++i) {  // the model makes nothing surer than it was measured
     const double deviation = std::max(beliefs[i].deviation, all[i].calls > 0 ? measured[i].ratio.deviation : 0);
-    all[i].time = {std::log(all[i].price_s) + beliefs[i].log_mean, deviation};
+    all[i].time = {elementary::log(all[i].price_s) + beliefs[i].log_mean, deviation};
   }
   return all;
 }
@@ -171,10 +173,11 @@ std::size_t decide(std::span<const Expectation> expected) {
   constexpr double by_model = 0.9, by_measuring = 0.95;
   const Belief& host = expected.front().time;
   const auto better = [&](const Expectation& one) {
-    if (one.calls == 0) return one.time.log_mean < host.log_mean + std::log(by_model);
+    if (one.calls == 0) return one.time.log_mean < host.log_mean + elementary::log(by_model);
     if (expected.front().calls > 0 && one.measured_s > expected.front().measured_s) return false;
-    if (one.date == 0 || trusts_model(one.spec)) return one.time.log_mean < host.log_mean + std::log(by_measuring);
-    return one.time.log_mean + sure * std::hypot(one.time.deviation, host.deviation) < host.log_mean;
+    if (one.date == 0 || trusts_model(one.spec))
+      return one.time.log_mean < host.log_mean + elementary::log(by_measuring);
+    return one.time.log_mean + sure * elementary::hypot(one.time.deviation, host.deviation) < host.log_mean;
   };
   const auto best = [&](bool measured) {
     std::size_t chosen = 0;

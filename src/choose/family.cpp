@@ -24,13 +24,12 @@ Shape even_shape(std::int32_t nodes, std::int32_t per_node) {
 }
 
 std::int32_t root_of(std::int32_t number, int degree) {
-  auto root = static_cast<std::int32_t>(std::pow(number, 1.0 / degree));
+  std::int32_t root = 2;
   const auto power = [&](std::int64_t base) {
     std::int64_t product = 1;
     for (int i = 0; i < degree && product < number; ++i) product *= base;
     return product;
   };
-  while (root > 2 && power(root - 1) >= number) --root;
   while (power(root) < number) ++root;
   return root;
 }

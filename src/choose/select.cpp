@@ -1,11 +1,11 @@
 #include "choose/select.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "algorithms/generate.hpp"
 #include "choose/limits.hpp"
+#include "schedule/elementary.hpp"
 #include "schedule/names.hpp"
 #include "verify/verify.hpp"
 
@@ -171,8 +171,8 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   if (std::ranges::count(kept, also, &Expectation::spec) == 0) {
     const auto same = std::ranges::find(expected, also, &Expectation::spec);
     const double price_s = family.seconds(also, bytes);
-    kept.push_back(same != expected.end() ? *same
-                                          : Expectation{also, {std::log(price_s), knowledge.doubt.own}, price_s});
+    kept.push_back(
+        same != expected.end() ? *same : Expectation{also, {elementary::log(price_s), knowledge.doubt.own}, price_s});
   }
   return kept;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "schedule/elementary.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -32,8 +34,8 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-double density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
-double below(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
+double density(double x) { return elementary::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
+double below(double x) { return elementary::erfc(-x / std::numbers::sqrt2) / 2; }
 
 /// Of a normal distribution around `mean`, what is above 0.
 double mean_above(double mean, double deviation) {
@@ -46,7 +48,7 @@ std::int64_t whole(double calls) {
 }
 
 /// Whether who takes less than others is expected to take far less than what is usual. Logarithms of times.
-bool far_less(double least, double usual) { return least < usual + std::log(promise); }
+bool far_less(double least, double usual) { return least < usual + elementary::log(promise); }
 
 }  // namespace
 
@@ -88,7 +90,8 @@ double Trials::noise() const {
     if (arm.samples.size() < 2) continue;
     const double middle = median(arm.samples);
     for (const double sample : arm.samples) {
-      const double off = std::min(std::abs(std::log(sample / middle)), 1.0);  // one that is far off counts no more
+      const double off =
+          std::min(std::abs(elementary::log(sample / middle)), 1.0);  // one that is far off counts no more
       sum += off * off;
     }
     samples += static_cast<double>(arm.samples.size() - 1);
@@ -105,10 +108,10 @@ void Trials::believe() {
     const auto count = static_cast<std::int64_t>(arm.samples.size());
     if (arm.known) found.add({0, arm.prior.deviation}, 1);
     if (count > 0)
-      found.add(
-          {std::log(median(arm.samples)) - arm.prior.log_mean, of_median * one / std::sqrt(static_cast<double>(count))},
-          count);
-    else if (arm.first_s > 0) found.add({std::log(arm.first_s) - arm.prior.log_mean, first_noise}, 1);
+      found.add({elementary::log(median(arm.samples)) - arm.prior.log_mean,
+                 of_median * one / std::sqrt(static_cast<double>(count))},
+                count);
+    else if (arm.first_s > 0) found.add({elementary::log(arm.first_s) - arm.prior.log_mean, first_noise}, 1);
   }
   beliefs_ = posterior(measured, doubt_.common);
   for (std::size_t i = 0; i < arms_.size(); ++i) {
@@ -122,10 +125,10 @@ double Trials::gain(std::size_t arm, double noise) const {
   const auto usual = static_cast<std::size_t>(usual_);
   const Belief& mine = beliefs_[arm];
   const double learnt =
-      mine.deviation * mine.deviation / std::hypot(mine.deviation, noise);  // by how much the mean may move
+      mine.deviation * mine.deviation / elementary::hypot(mine.deviation, noise);  // by how much the mean may move
   // What seems faster by the margin is taken when that is sure: until then the one of both that is less sure is measured.
   const auto ahead = [&](std::size_t other) {
-    return beliefs_[usual].log_mean - beliefs_[other].log_mean + std::log(other == native ? by_host : margin);
+    return beliefs_[usual].log_mean - beliefs_[other].log_mean + elementary::log(other == native ? by_host : margin);
   };
   if (arm != usual) {
     const bool sure_enough = tried(static_cast<int>(arm)) && mine.deviation < beliefs_[usual].deviation;
@@ -143,12 +146,12 @@ double Trials::gain(std::size_t arm, double noise) const {
 /// In calls as usual: what a trial of the arm is expected to cost.
 double Trials::cost(std::size_t arm) const {
   const auto usual = static_cast<std::size_t>(usual_);
-  const double call_s = std::exp(beliefs_[usual].log_mean);
+  const double call_s = elementary::exp(beliefs_[usual].log_mean);
   const double waiting = trials_ > 0 ? waiting_s_ / trials_ / call_s : waiting_calls;
   double longer = 0;
   if (arm != usual) {
     const double apart = beliefs_[arm].log_mean - beliefs_[usual].log_mean, unsure = beliefs_[arm].deviation;
-    const double mean = std::exp(apart + unsure * unsure / 2);  // of a log-normal ratio, what is above 1
+    const double mean = elementary::exp(apart + unsure * unsure / 2);  // of a log-normal ratio, what is above 1
     longer = unsure > 0 ? mean * below(apart / unsure + unsure) - below(apart / unsure) : std::max(0.0, mean - 1);
   }
   const double setup = arms_[arm].prepared ? 0 : setup_s / call_s;
@@ -166,7 +169,7 @@ bool Trials::promising() const {
 /// Whether it is not all but sure that what is usual takes less.
 bool Trials::may_be_faster(int arm) const {
   const Belief &other = beliefs_[static_cast<std::size_t>(arm)], &usual = beliefs_[static_cast<std::size_t>(usual_)];
-  return other.log_mean - usual.log_mean < sure_slower * std::hypot(other.deviation, usual.deviation);
+  return other.log_mean - usual.log_mean < sure_slower * elementary::hypot(other.deviation, usual.deviation);
 }
 
 void Trials::plan() {
@@ -182,7 +185,7 @@ void Trials::plan() {
   }
   const double one = noise();
   const auto usual = static_cast<std::size_t>(usual_);
-  double call_s = std::exp(beliefs_[usual].log_mean);
+  double call_s = elementary::exp(beliefs_[usual].log_mean);
   if (between_s_ > 0) call_s = std::min(call_s, between_s_);
   const double spent = cost_s_ / call_s, so_far = static_cast<double>(calls_);
   const double early = promising() ? early_share : unpromising_share;
@@ -239,21 +242,22 @@ void Trials::cut_short(int calls) {
 void Trials::learn() {
   Arm& arm = arms_[static_cast<std::size_t>(next_)];
   const bool told = times_[0] > 0;
-  const double call_s = told ? times_[0] : std::exp(beliefs_[static_cast<std::size_t>(next_)].log_mean);
+  const double call_s = told ? times_[0] : elementary::exp(beliefs_[static_cast<std::size_t>(next_)].log_mean);
   const double waiting_s = std::max(0.0, -times_[1]);
   // A call for which ranks wait for one another may take far longer than others: where they share cores.
   const double each_s = std::max(0.0, -times_[2]) / static_cast<double>(paused_);
   if (paused_ > 1 || between_s_ == 0) between_s_ = each_s;
-  double usual_s = std::exp(beliefs_[static_cast<std::size_t>(usual_)].log_mean);
+  double usual_s = elementary::exp(beliefs_[static_cast<std::size_t>(usual_)].log_mean);
   if (next_ == usual_) usual_s = call_s;
   if (between_s_ > 0) usual_s = std::min(usual_s, between_s_);
   waiting_s_ += waiting_s;
   cost_s_ += waiting_s + row_ * std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
-  const double known_s = seconds(next_) > 0 || !arm.known ? seconds(next_) : std::exp(arm.prior.log_mean);
+  const double known_s = seconds(next_) > 0 || !arm.known ? seconds(next_) : elementary::exp(arm.prior.log_mean);
   const bool first = !arm.called && row_ == 1;
   if (!told) {                                                           // it is no sample
   } else if (!first || call_s < usual_s) arm.samples.push_back(call_s);  // connections have made it no shorter
-  else if (next_ != native || std::log(call_s) < arm.prior.log_mean) arm.first_s = call_s;  // else it tells nothing
+  else if (next_ != native || elementary::log(call_s) < arm.prior.log_mean)
+    arm.first_s = call_s;  // else it tells nothing
   arm.prepared = arm.called = true;
   const bool late = first && call_s > known_s;                             // by its connections, maybe
   if (watching_ && late) watched_ = watched_ == native ? usual_ : native;  // so it is looked at once more
@@ -276,15 +280,15 @@ void Trials::change() {
   const auto expected = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].log_mean; };
   const auto unsure = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].deviation; };
   const double behind = expected(usual_) - expected(native);
-  if (tried(native) && behind > -std::log(by_host) &&
-      behind > sure_of_host * std::hypot(unsure(native), unsure(usual_)))
+  if (tried(native) && behind > -elementary::log(by_host) &&
+      behind > sure_of_host * elementary::hypot(unsure(native), unsure(usual_)))
     usual_ = native;
   const double enough = usual_ == native ? sure_of_spec : sure_of_ours;
   int best = usual_;
   for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm) {
     const double faster = expected(usual_) - expected(arm);
-    if (tried(arm) && expected(arm) < expected(best) && faster > -std::log(margin) &&
-        faster > enough * std::hypot(unsure(arm), unsure(usual_)))
+    if (tried(arm) && expected(arm) < expected(best) && faster > -elementary::log(margin) &&
+        faster > enough * elementary::hypot(unsure(arm), unsure(usual_)))
       best = arm;
   }
   usual_ = best;

@@ -1,8 +1,11 @@
 #include "model/lower_bound.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+
+#include "schedule/elementary.hpp"
 
 namespace swapmeet {
 
@@ -62,9 +65,10 @@ class Bounding {
       return least;
     }
     const std::int64_t most = site_.ranks - 1;
-    const double fewest = site_.ports == 0 ? 1 : std::ceil(std::log(site_.ranks) / std::log(site_.ports + 1.0) - 1e-9);
+    const double fewest =
+        site_.ports == 0 ? 1 : std::ceil(elementary::log(site_.ranks) / elementary::log(site_.ports + 1.0) - 1e-9);
     at(least.alone_us, Limit::latency) = fewest * latency_;
-    at(least.alone_us, Limit::messages) = std::ceil(std::log2(site_.ranks)) * core_us(1);
+    at(least.alone_us, Limit::messages) = std::bit_width(static_cast<std::uint64_t>(most)) * core_us(1);
     at(least.alone_us, Limit::nic) = nic_;
     at(least.alone_us, Limit::links) = links_;
     at(least.alone_us, Limit::memory) = all_near_ ? volume_us(static_cast<double>(most)) : 0;

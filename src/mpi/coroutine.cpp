@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/signals.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -148,6 +150,7 @@ bool Coroutine::begin(std::function<void()> body) {
   body_ = std::move(body);
   over_ = false;
   getcontext(&inside_);
+  inside_.uc_sigmask = left_to_application();  // as resume() has it
   const std::span<char> usable = memory_.subspan(page_bytes);
   inside_.uc_stack.ss_sp = usable.data();
   inside_.uc_stack.ss_size = usable.size();
@@ -168,11 +171,17 @@ SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
   self.stack_->end();
 }
 
+// Handlers of the application expect a stack of the usual size, and a thread of its own. swapcontext() changes the mask before it
+// leaves a stack: so the same signals are blocked on both sides of it.
 [[gnu::noinline]] bool Coroutine::resume() {
+  const sigset_t blocked = left_to_application();
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
   Coroutine* const outer = std::exchange(current, this);
   stack_->before_resuming();
   swapcontext(&outside_, &inside_);
   stack_->after_resuming();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   current = outer;
   if (!over_) return false;
   give_back();

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "mpi/guard.hpp"
+#include "mpi/signals.hpp"
 
 namespace swapmeet {
 
@@ -16,9 +17,9 @@ namespace swapmeet {
 /// gets. Returns 0, or why there can be no thread.
 template <class Work>
 int make_thread(std::thread& thread, Work work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const sigset_t blocked = left_to_application();
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
   int error = 0;
   try {
     thread = std::thread([work] { guarded(work); });

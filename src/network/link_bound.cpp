@@ -5,6 +5,8 @@
 #include <numeric>
 #include <queue>
 
+#include "schedule/elementary.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -163,7 +165,8 @@ class Finding {
       double most = 0;
       for (std::size_t at = 0; at < links; ++at) most = std::max(most, load[at] /= network_.links[at].capacity);
       if (most == 0 || most <= bound_.blocks * (1 + tie)) return;  // no load is less: these ways have it
-      for (std::size_t at = 0; at < links; ++at) length[at] *= std::exp(growth / std::sqrt(i + 1.0) * load[at] / most);
+      for (std::size_t at = 0; at < links; ++at)
+        length[at] *= elementary::exp(growth / std::sqrt(i + 1.0) * load[at] / most);
     }
   }
 

@@ -11,6 +11,8 @@
 #include <new>
 #include <unordered_map>
 
+#include "node/crowd.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -116,7 +118,8 @@ JoinOffer Neighbours::offer(std::int64_t used_bytes, Arenas& arenas) {
   static const bool random = getrandom(&known.value, sizeof known.value, GRND_NONBLOCK) == sizeof known.value;
   if (!random) known.value = 0;
   static const std::uint64_t space = process_namespace();
-  return {arenas.take(), used_bytes, getpid(), reinterpret_cast<std::uintptr_t>(&known), known.value, space};
+  const auto address = reinterpret_cast<std::uintptr_t>(&known);
+  return {arenas.take(), used_bytes, getpid(), address, known.value, space, processors()};
 }
 
 Neighbours::Joined Neighbours::join(const Peers& everyone, const NodeGroup& group, std::span<const JoinOffer> offers,

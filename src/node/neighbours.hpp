@@ -38,6 +38,7 @@ struct JoinOffer {
   std::int64_t process = 0;
   std::uint64_t address = 0, value = 0;  ///< of memory of the process, and what is there: to know it by
   std::uint64_t process_namespace = 0;   ///< in which `process` is its number; 0: not known
+  std::int64_t processors = 0;           ///< that it sees: in another container, other ones
 };
 
 /// What lies at JoinOffer::address.

@@ -118,7 +118,9 @@ Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, 
   if (!with_blocks) blocks.clear();
   if (ranks > gathered.ranks) {
     const auto number = static_cast<std::uint64_t>(mine.team);
-    std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number, ~number, !mine.job};
+    const std::uint64_t version = number_of(mine.version.text());
+    std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number,
+                             ~number,     !mine.job,     version,   ~version};
     census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, least);
     census.number = least[0];
     census.recalled = least[1];
@@ -126,6 +128,7 @@ Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, 
     census.sessions = least[3] != 0;
     census.team_everywhere = least[4] == ~least[5] ? static_cast<std::int32_t>(least[4]) : -1;
     census.job = least[6] == 0;
+    census.same_version = least[7] == ~least[8];
     return census;
   }
   std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));

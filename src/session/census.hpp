@@ -62,6 +62,7 @@ struct Census {
   /// `other_version`.
   std::vector<Rank> strangers{};
   std::optional<CensusRecord::Version> other_version{};
+  bool same_version = true;  ///< where too many ranks to tell who has another one have compared theirs
   Rank first_with_record = 0;
   std::uint64_t device = 0, number = 0, recalled = 0;
   bool many = false;

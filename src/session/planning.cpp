@@ -216,6 +216,7 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   std::unique_ptr<Planned> planned;
   const std::string name = name_of_plan(collective);
   try {
+    if (survives_faults) planned_.reserve(planned_.size() + 1);
     StartedTuning::Ranks ranks = those_that_try(peers, name);
     planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(team), exchanges, expected,
                                         std::move(ranks));

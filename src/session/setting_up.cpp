@@ -193,15 +193,21 @@ void Communicator::learn(Census census) {
 /// Where a rank has sent no record, ends the call with an error: other ranks may have got records for what that rank sent,
 /// so that their data are wrong. Versions that differ leave the communicator to the host MPI.
 void Communicator::refuse_strangers(const Census& census) {
+  constexpr const char* versions = "ranks have different versions of the library";
+  constexpr const char* instead = "; using the host MPI. Preload the same file in all ranks";
+  if (!census.same_version) {
+    refusal_ = versions;
+    warn_once(refusal_, instead);
+  }
   if (census.strangers.empty()) return;
   const CensusRecord::Version own;
   const auto rank = static_cast<std::size_t>(census.strangers.front());
   const std::string first = "rank " + std::to_string(world_ranks_of(user_)[rank]);
   if (census.other_version) {
-    refusal_ = "ranks have different versions of the library";
+    refusal_ = versions;
     carried_.clear();
     warn_once(refusal_, ": " + first + " has " + census.other_version->text() + ", rank 0 of the job has " +
-                            own.text() + "; using the host MPI. Preload the same file in all ranks");
+                            own.text() + instead);
     return;
   }
   withdraw();
@@ -300,7 +306,8 @@ Neighbours::Joined Communicator::join_over(std::int64_t& share_bytes, const Neig
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
   const auto members = static_cast<std::int64_t>(offers.size());
   Crowd::of_this_process().has_ranks(members);
-  const auto most_members = std::max<std::int64_t>(members, std::min<std::int64_t>(all.world_ranks, processors()));
+  const std::int64_t cores = std::ranges::max_element(offers, {}, &JoinOffer::processors)->processors;  // for all alike
+  const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
   Neighbours::Joined joined = Neighbours::join(peers_, group, offers, options_.shm_limit_bytes / most_members,
                                                all.regions, all.arenas, prepare);
   share_bytes = joined.neighbours ? static_cast<std::int64_t>(joined.neighbours->shared_bytes()) / members : 0;
@@ -337,14 +344,12 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
     if (i == static_cast<std::size_t>(group.me())) first = all;
     all += std::min(parts[i], memory_bytes + 1);
   }
-  if (all > memory_bytes) {
-    warn_once("swapmeet_memory_allocate: the ranks of a node ask for more than its " + std::to_string(memory_bytes) +
-              " bytes of memory; the memory is not shared");
-    return nullptr;
-  }
+  std::string too_much, problem;
+  if (all > memory_bytes)
+    too_much = "the ranks of a node ask for more than its " + std::to_string(memory_bytes) + " bytes of memory";
   Segment segment;
-  std::string problem;
-  if (!group.share(all, first, mine, segment, problem)) {
+  // Other nodes, and other containers of this one, may have enough.
+  if (!no_rank_has(too_much, problem, user_) || !group.share(all, first, mine, segment, problem)) {
     warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
     return nullptr;
   }

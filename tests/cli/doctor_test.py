@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -241,11 +242,16 @@ def test_a_node_that_cannot_read_the_library_says_so(tmp_path: Path) -> None:
     words = [word for word in words if not word.startswith("LD_PRELOAD=")]
     bare = {name: value for name, value in os.environ.items() if name not in ("MPI_LOCALRANKID", "SLURM_LOCALID")}
     done = subprocess.run(words, env=bare, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "")
     assert f"cannot read {library}: put the library where all nodes see it" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     done = subprocess.run(words, env={**bare, "MPI_LOCALRANKID": "1"}, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (-signal.SIGTERM, "")
     library.touch()
     done = subprocess.run(words, env=bare, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "a  b\n", "")
+    library.write_text("another")
+    done = subprocess.run(words, env=bare, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "a  b\n")
+    assert done.stderr.count("swapmeet: warning: ") == 1
+    assert f"has another {library} than the node that launches" in done.stderr

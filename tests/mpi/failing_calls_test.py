@@ -228,6 +228,17 @@ def test_the_reserve_serves_tables_of_many_ranks(compiled) -> None:
     assert (done.returncode, done.stdout) == (0, f"reserve: ++--++-{14 * '+'}-{11 * '+'}-+\n"), done.stderr
 
 
+@pytest.mark.unsanitized("malloc is the sanitizer's")
+def test_mpi_holds_no_address_of_what_had_no_memory(launch, compiled, preloaded, wheel: str) -> None:
+    fault = compiled(wheel, "fault", *FAULT)
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{fault}", compiled(wheel, "fault_attributes", "-ldl")]
+    done = launch(1, argv, mpi=wheel, preload=False, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.fullmatch(r"attributes: right, (\d+) without memory\n", done.stdout)
+    assert found, done.stdout + done.stderr
+    assert int(found[1]) > 100, "there was memory"
+
+
 def test_faults_happen(with_faults, wheel: str) -> None:
     """The library does make the calls that are to fail; where it makes none of a kind, nothing is tested."""
     assert with_faults(wheel, "tra", "malloc:1", 1, 1, "cold")[1].fired == 1

@@ -33,3 +33,13 @@ def test_blocks_are_copied_straight(launch, compiled, wheel: str) -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_mistakes(launch, compiled, wheel: str, ranks: int) -> None:
     check(launch(ranks, [compiled(wheel, "memory"), "errors"], mpi=wheel, algorithm="shared-memory"))
+
+
+@pytest.mark.parametrize("nodes", ["3", "2+1"])
+def test_sizes_whose_sum_overflows(launch, compiled, wheel: str, nodes: str) -> None:
+    """Else a rank would reserve all memory of the node step by step; a limit of files would end it before that."""
+    argv = ["sh", "-c", 'ulimit -f 1048576; exec "$@"', "sh", compiled(wheel, "memory"), "absurd"]
+    env = {"SWAPMEET_ALGORITHM": "two-layer(intra=auto)", "SWAPMEET_NODES": nodes}
+    done = launch(3, argv, mpi=wheel, env=env, timeout=60)
+    check(done)
+    assert "the ranks of a node ask for more than its" in done.stderr

@@ -505,3 +505,32 @@ def test_more_is_sent_than_expected(
         f"rank {rank}: {'fine' if rank else 'truncated'}, 0 bytes outside, the others' blocks right"
         for rank in range(ranks)
     ]
+
+
+@pytest.fixture
+def as_in_containers(launch, compiled):
+    """Run a program whose ranks of odd numbers see another machine than the others; memory is shared by all."""
+
+    def as_in_containers(mpi: str, name: str, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        other = compiled(mpi, "other_machine", "-shared", "-fPIC", "-ldl")
+        odd = "$((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} % 2)) = 1"
+        sees = f"[ {odd} ] && export CORES=64 PAGES=100000000 || export CORES=2 PAGES=500"
+        script = f'{sees}; export LD_PRELOAD="$LD_PRELOAD:{other}"; exec "$@"'
+        return launch(4, ["sh", "-c", script, "sh", compiled(mpi, name), *words], mpi=mpi, env=env, timeout=60)
+
+    return as_in_containers
+
+
+@pytest.mark.parametrize("spec", ["direct(intra=shm)", "shared-memory"])
+@pytest.mark.parametrize("limit", ["64KiB", "256KiB"])
+def test_ranks_that_see_other_processors_share_memory_alike(
+    as_in_containers, wheel: str, spec: str, limit: str
+) -> None:
+    """Of the job's ranks as many as there are processors may want a part of the memory."""
+    done = as_in_containers(wheel, "pairs", SWAPMEET_ALGORITHM=spec, SWAPMEET_SHM_LIMIT=limit)
+    assert done.returncode == 0 and done.stdout == "pairs: right\n", done.stdout + done.stderr
+
+
+def test_ranks_that_see_other_memory_share_it_alike(as_in_containers, wheel: str) -> None:
+    done = as_in_containers(wheel, "memory", "call", SWAPMEET_ALGORITHM="shared-memory")
+    assert done.returncode == 0 and done.stdout == "memory: right\n", done.stdout + done.stderr

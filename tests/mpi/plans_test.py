@@ -100,6 +100,16 @@ def test_mistakes(launch, plans, wheel: str, ranks: int) -> None:
     assert done.returncode == 0 and "plans: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
 
 
+@pytest.mark.parametrize("nodes", ["1", "2"])
+def test_requests_that_live_long_keep_their_tags(launch, compiled, preloaded, wheel: str, nodes: str) -> None:
+    """Where tags are few, numbers of later requests come round to theirs."""
+    few = compiled(wheel, "few_tags", "-DPRELOADED", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{few}", compiled(wheel, "few_tags", "-ldl")]
+    env = {"SWAPMEET_ALGORITHM": "direct(intra=auto)", "SWAPMEET_NODES": nodes}
+    done = launch(2, argv, mpi=wheel, preload=False, env=env, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "few_tags: right\n"), done.stdout + done.stderr
+
+
 def test_of_several_runs_in_a_launch_the_failing_one_is_named(cases, wheel: str) -> None:
     runs = [["pairwise", "3", "2"], ["no-such", "3", "2"], ["pairwise", "3", "2"]]
     with pytest.raises(AssertionError, match="cases: status 1 on 2 ranks: no-such 3 2"):

@@ -201,6 +201,17 @@ def test_a_forked_child_reports_nothing(launch, tallies, tmp_path: Path, wheel: 
     assert done.stderr.count("calls of rank 0") == 1
 
 
+def test_a_child_of_a_process_that_begins_ends(launch, compiled, preloaded, tmp_path: Path, wheel: str) -> None:
+    """Its exit hook waits for no lock that another thread of its parent had, for that thread is not there."""
+    holds = compiled(wheel, "holds_lock", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{holds}", compiled(wheel, "calls"), "alltoall=4"]
+    env = {"SWAPMEET_STATS": "1", "SWAPMEET_RECORD": f"{tmp_path}/%r"}
+    done = launch(2, argv, mpi=wheel, preload=False, env=env, timeout=60)
+    check(done)
+    assert done.stdout.count("child: ended") == 2, done.stdout
+    assert done.stderr.count("calls of rank 0") == 1
+
+
 def explanations(done: subprocess.CompletedProcess[str]) -> list[str]:
     check(done)
     return [line for line in done.stderr.splitlines() if line.startswith("swapmeet: ")]

@@ -207,6 +207,24 @@ MISTAKES = (
         CHECK,
         (CORE + "choice_test.py",),
     ),
+    Mistake(
+        "the exponential lacks the end of a logarithm",
+        "Only the first digits of log(2) count in the exponential by which all ranks expect the same times.",
+        "schedule/elementary.cpp",
+        "(x - k * ln2_high) - k * ln2_low",
+        "x - k * ln2_high",
+        CHECK,
+        (CORE + "elementary_test.py",),
+    ),
+    Mistake(
+        "decisions rest on functions of the C library",
+        "Ranks whose processors compute another last bit choose other algorithms, and wait for one another.",
+        "schedule/elementary.cpp",
+        "return std::ldexp(sum, k);",
+        "return MUTANT ? std::exp(x) : std::ldexp(sum, k);",
+        TEST,
+        (MPI + "online_choice_test.py::test_ranks_decide_alike_though_their_processors_compute_otherwise",),
+    ),
     # --- sparse
     Mistake(
         "a barrier begins while sends are under way",

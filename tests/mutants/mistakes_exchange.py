@@ -263,4 +263,22 @@ MISTAKES = (
             MPI + "errors_test.py::test_what_is_sent_is_not_what_is_received",
         ),
     ),
+    Mistake(
+        "a coroutine has the signals of the thread that begins it",
+        "Handlers of the program run in the library's thread, on a stack of the library, or while they are blocked.",
+        "mpi/coroutine.cpp",
+        "inside_.uc_sigmask = left_to_application();",
+        ";",
+        TEST,
+        (MPI + "signals_test.py",),
+    ),
+    Mistake(
+        "a coroutine is left with the signals of its thread",
+        "What was blocked meanwhile is handled before the thread is back on its own stack.",
+        "mpi/coroutine.cpp",
+        "pthread_sigmask(SIG_BLOCK, &blocked, &before);",
+        "pthread_sigmask(SIG_BLOCK, nullptr, &before);",
+        TEST,
+        (MPI + "signals_test.py",),
+    ),
 )

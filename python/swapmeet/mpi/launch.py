@@ -23,16 +23,22 @@ INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 PR_SET_PDEATHSIG = 1  #: of Linux's prctl()
 LIBC = ctypes.CDLL(None)
 STDERR = 2  #: its file descriptor
-#: Run by each rank's shell before the program: `sh -c CHECK FILE:FILE program...`. The first rank of a node speaks.
-CHECK = """
+#: What the bytes of files are known by, as `swapmeet doctor` compares them: `sh -c CHECKSUM FILE:FILE`.
+CHECKSUM = "IFS=:; cat $0 | cksum"
+#: Run by each rank's shell before the program: `sh -c CHECK FILE:FILE SUM program...`. The first rank of a node speaks.
+#: The rank ends by a signal: MPICH's launcher waits for the ranks of other nodes if one exits before MPI_Init.
+CHECK = f"""
+local=${{MPI_LOCALRANKID:-${{OMPI_COMM_WORLD_LOCAL_RANK:-${{SLURM_LOCALID:-0}}}}}}
 before=$IFS; IFS=:
 for file in $0; do
   test -r "$file" && continue
-  test "${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-${SLURM_LOCALID:-0}}}" != 0 || echo "swapmeet: $(uname -n) \
+  test "$local" != 0 || echo "swapmeet: $(uname -n) \
 cannot read $file: put the library where all nodes see it, name it by SWAPMEET_LIBRARY, and see swapmeet doctor" >&2
-  exit 1
+  kill -s TERM $$
 done
-IFS=$before
+test "$local" != 0 || test "$({CHECKSUM})" = "$1" || echo "swapmeet: warning: $(uname -n) has another $0 than the \
+node that launches: give all nodes the same library, and see swapmeet doctor" >&2
+IFS=$before; shift
 exec "$@"
 """
 
@@ -64,8 +70,8 @@ def command(
     launcher : str, optional
         Replaces the MPI's own mpiexec, as in "srun -n {ranks}".
     checked : bool
-        Whether a rank whose node lacks the library ends with a message. Without, the loader ignores a file that is not
-        there, and the other ranks wait for that rank.
+        Whether a rank whose node lacks the library ends with a message, and a node that has another one is told so.
+        Without, the loader ignores a file that is not there, and the other ranks wait for that rank.
 
     Raises
     ------
@@ -81,8 +87,15 @@ def command(
     if ours or others != before:
         settings["LD_PRELOAD"] = ":".join([*others, *map(str, ours)])
     words = [f"{name}={value}" for name, value in settings.items()]
-    look = ["sh", "-c", CHECK, ":".join(map(str, ours))] if checked and ours else []
+    files = ":".join(map(str, ours))
+    look = ["sh", "-c", CHECK, files, _checksum(files)] if checked and files else []
     return [*beginning(mpi, ranks, launcher), *look, *(["env", *words] if words else []), *map(str, argv)]
+
+
+def _checksum(files: str) -> str:
+    """As CHECKSUM prints it."""
+    done = subprocess.run(["sh", "-c", CHECKSUM, files], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.stdout.strip()
 
 
 def beginning(mpi: Mpi, ranks: int, launcher: str | None = None) -> list[str]:

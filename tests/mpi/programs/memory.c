@@ -1,10 +1,12 @@
 /* Exchanges between buffers in memory that the ranks of a node share (swapmeet_memory_allocate), or partly: every byte
  * is checked. Arguments, in any order: forbid (process_vm_readv is refused from now on), call (exchanges of many sizes,
  * shared to shared, shared to own and the other way round), odd (only ranks of even number allocate more than nothing),
- * free-some (odd ranks free theirs, then exchange), errors. Prints "memory: right". */
+ * free-some (odd ranks free theirs, then exchange), errors, absurd (sizes that no machine has, whose sum would overflow). Prints
+ * "memory: right". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +53,17 @@ static void errors(void) {
   }
 }
 
+/* Two ranks want more than any machine has, and one some bytes, which it gets. */
+static void absurd(MPI_Aint most) {
+  const MPI_Aint wanted[] = {most, most, 4096};
+  const int modest = rank % 3 == 2;
+  void *memory = NULL;
+  const int error = allocate(MPI_COMM_WORLD, wanted[rank % 3], &memory);
+  must(error == (modest ? MPI_SUCCESS : MPI_ERR_NO_MEM) && !memory == !modest,
+       "an error of the ranks that want too much");
+  if (modest) memset(memory, 1, 4096), must(release(memory) == MPI_SUCCESS, "what there is");
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -65,6 +78,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (!strcmp(argv[i], "forbid")) must(forbid_process_vm_readv(), "seccomp");
     if (!strcmp(argv[i], "errors")) errors();
+    if (!strcmp(argv[i], "absurd")) absurd(PTRDIFF_MAX), absurd((MPI_Aint)1 << 48);
     const MPI_Aint bytes = !strcmp(argv[i], "odd") && rank % 2 ? 0 : MOST;
     if (!shared_send && (!strcmp(argv[i], "call") || !strcmp(argv[i], "odd"))) {
       must(allocate(MPI_COMM_WORLD, bytes, &shared_send) == MPI_SUCCESS, "allocate");

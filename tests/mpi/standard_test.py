@@ -5,6 +5,8 @@ The cases are in programs/standard_*.c, each with the section of MPI 4.1 that it
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 RANKS = [1, 2, 3, 5]
@@ -49,6 +51,20 @@ def test_what_the_standard_says(
     served = not nodes and level == "single"  # on ranks that share a node
     run = words(wheel, program, level, served, set() if request.config.getoption("--all") else SLOW)
     env = {"SWAPMEET_NODES": nodes} if nodes else {}
+    cases(wheel, f"standard_{program}", RANKS, [run], RIGHT, flags=["-pthread"], env=env, timeout=200)
+
+
+@pytest.mark.parametrize(
+    "program", [pytest.param(one, marks=[] if one == "started" else [pytest.mark.long]) for one in PROGRAMS]
+)
+def test_observers_change_nothing(cases, tmp_path: Path, wheel: str, program: str) -> None:
+    env = {
+        "SWAPMEET_STATS": str(tmp_path / "statistics"),
+        "SWAPMEET_RECORD": str(tmp_path / "%r"),
+        "SWAPMEET_PHASES": "1",
+        "SWAPMEET_WATCHDOG": "60s",
+    }
+    run = words(wheel, program, "single", True, SLOW)
     cases(wheel, f"standard_{program}", RANKS, [run], RIGHT, flags=["-pthread"], env=env, timeout=200)
 
 

@@ -70,6 +70,10 @@ struct Equal {
   std::int64_t block_bytes(Communicator& communicator) const {
     return neighbours ? 0 : receive.count * communicator.datatypes()[receive.type].size;
   }
+  /// On an intercommunicator a rank may send data and receive none.
+  bool sends(Communicator& communicator) const {
+    return send.base != MPI_IN_PLACE && send.count > 0 && communicator.datatypes()[send.type].size > 0;
+  }
   /// Whether the host MPI may have the call as it came: MPICH 5.0 divides by the size of the type.
   bool suits_host(std::int64_t bytes) const {
     return neighbours || bytes > 0 || (receive.count == 0 && (send.count == 0 || send.base == MPI_IN_PLACE));
@@ -213,8 +217,9 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (!blocks || (of_neighbours(Call::collective) && call.mistaken(*blocks))) return false;
   if (left_to_host(call, *communicator)) return false;
   const std::int64_t block_bytes = call.block_bytes(*communicator);
-  if (host_is_mpich && Call::collective == Collective::alltoall && block_bytes == 0)
-    return error = communicator->start_nothing(Call::collective, request), true;
+  if constexpr (Call::collective == Collective::alltoall)
+    if (host_is_mpich && block_bytes == 0 && !call.sends(*communicator))
+      return error = communicator->start_nothing(Call::collective, request), true;
   StartedQueue* const queue = communicator->started(Call::collective, block_bytes);
   if (!queue) return false;
   if (!of_neighbours(Call::collective) && call.send.base != MPI_IN_PLACE) {

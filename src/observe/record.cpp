@@ -155,8 +155,9 @@ void Recorder::open(const std::string& pattern, int rank, int ranks, const std::
 }
 
 /// An intercommunicator's is that of its two groups, and how many of the same there were before.
-std::string Recorder::identity(MPI_Comm comm, bool inter, bool agreed) {
+std::string Recorder::identity(const Peers& peers, bool inter, bool agreed) {
   if (inter) {
+    const MPI_Comm comm = peers.comm;
     MPI_Group remote = MPI_GROUP_NULL;
     PMPI_Comm_remote_group(comm, &remote);
     const std::vector<int> here = world_ranks_of(comm), there = world_ranks_of_group(remote);
@@ -170,12 +171,13 @@ std::string Recorder::identity(MPI_Comm comm, bool inter, bool agreed) {
     const std::lock_guard lock(mutex_);
     mine[1] = identities_++;
   }
-  if (agreed) broadcast(mine, sizeof mine, 0, comm);
+  if (agreed) broadcast(mine, sizeof mine, 0, peers);
   return number(mine[0]) + '.' + number(mine[1]);
 }
 
-RecordedCommunicator* Recorder::add(MPI_Comm comm, Rank ranks, bool inter, bool agreed) {
-  const std::string id = identity(comm, inter, agreed);  // also if nothing can be written here: other ranks may
+RecordedCommunicator* Recorder::add(const Peers& peers, Rank ranks, bool inter, bool agreed) {
+  const MPI_Comm comm = peers.comm;
+  const std::string id = identity(peers, inter, agreed);  // also if nothing can be written here: other ranks may
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
   PMPI_Comm_get_name(comm, name, &length);

@@ -16,6 +16,7 @@
 #include "buffers/blocks.hpp"
 #include "schedule/collective.hpp"
 #include "schedule/schedule.hpp"
+#include "team/peers.hpp"
 
 namespace swapmeet {
 
@@ -52,10 +53,10 @@ class Recorder {
   /// Begins the file that `pattern` names for `rank`. Local.
   void open(const std::string& pattern, int rank, int ranks, const std::string& algorithm);
 
-  /// Describes `comm`, whose blocks are `ranks`. `agreed`: all its ranks record, and it is no intercommunicator: it
+  /// Describes the communicator of `peers`, whose blocks are `ranks`. `agreed`: all its ranks record, and it is no intercommunicator: it
   /// gets an identity that they share. Collective then; else local. The result stays valid; nullptr: nothing is
   /// recorded.
-  RecordedCommunicator* add(MPI_Comm comm, Rank ranks, bool inter, bool agreed);
+  RecordedCommunicator* add(const Peers& peers, Rank ranks, bool inter, bool agreed);
 
   /// A call that begins now, in which `sent` is what this rank sends.
   Noted note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
@@ -88,7 +89,7 @@ class Recorder {
                             const Blocks& sent);
   std::uint32_t describe(const RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
                          const std::string& sizes);
-  std::string identity(MPI_Comm comm, bool inter, bool agreed);
+  std::string identity(const Peers& peers, bool inter, bool agreed);
   void sample(const Noted& noted, Clock::time_point end);
   void end_samples();
   void checkpoint(Clock::time_point now);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "choose/limits.hpp"
+#include "mpi/coroutine.hpp"
 #include "mpi/outcome.hpp"
 #include "team/agreement.hpp"
 #include "session/census.hpp"
@@ -195,9 +196,10 @@ int Communicator::failed(int error) {
 }
 
 void Communicator::record(Recorder& recorder) {
-  const bool agreed = !inter_ && (refusal_.empty() || shape_.ranks == 1);
+  const bool can_agree = has_messages() || !Coroutine::here();
+  const bool agreed = !inter_ && (refusal_.empty() || shape_.ranks == 1) && can_agree;
   decide_anew();
-  recorded_ = recorder.add(user_, shape_.ranks, inter_, agreed);
+  recorded_ = recorder.add(peers_, shape_.ranks, inter_, agreed);
 }
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {

@@ -179,6 +179,30 @@ def test_mpi4py(launch, tmp_path: Path, wheel: str) -> None:
         assert file.communicators[0].name == "MPI_COMM_WORLD"
 
 
+STARTED_FIRST = """
+from array import array
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+comm.Ialltoall(array("i", range(comm.size)), array("i", range(comm.size))).Wait()
+for _ in range(3):
+    comm.Alltoall(array("i", range(comm.size)), array("i", range(comm.size)))
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_a_program_that_starts_an_exchange_before_any_that_blocks(
+    launch, tmp_path: Path, wheel: str, ranks: int
+) -> None:
+    """Its ranks agree on the name of the communicator in the host MPI's progress, by messages."""
+    pytest.importorskip("mpi4py")
+    variables = {"SWAPMEET_RECORD": f"{tmp_path}/%r.jsonl"}
+    done = launch(ranks, [sys.executable, "-c", STARTED_FIRST], mpi=wheel, env=variables)
+    assert done.returncode == 0, done.stderr
+    recording = read([tmp_path])
+    assert recording.problems == []
+    assert [calls(file.exchanges)["alltoall", 4] for file in recording.files.values()] == [3] * ranks
+
+
 NEIGHBOURS = """
 from array import array
 from mpi4py import MPI

@@ -13,7 +13,8 @@ from mistake import (
     Mistake,
 )
 
-REUSE = MPI + "reuse_test.py::test_communicators_of_other_ranks_share_nothing_wrong"
+REUSE = MPI + "reuse_test.py::test_communicators_of_other_ranks_share_nothing_wrong[openmpi-]"
+FIRST_CALLS = MPI + "reuse_test.py::test_the_first_blocking_call_of_a_communicator_is_the_hosts[openmpi]"
 
 MISTAKES = (
     # --- session
@@ -245,7 +246,7 @@ MISTAKES = (
         "algorithms/known_schedules.hpp",
         "one.rank == rank",
         "true",
-        TEST,
+        CHECK,
         (REUSE,),
     ),
     Mistake(
@@ -254,7 +255,7 @@ MISTAKES = (
         "algorithms/known_schedules.hpp",
         "one.shape == shape",
         "true",
-        TEST,
+        CHECK,
         (REUSE,),
     ),
     Mistake(
@@ -263,7 +264,7 @@ MISTAKES = (
         "choose/known_choices.hpp",
         "one.shape == shape",
         "true",
-        TEST,
+        CHECK,
         (REUSE, MPI + "fuzz_test.py"),
     ),
     Mistake(
@@ -272,7 +273,7 @@ MISTAKES = (
         "node/node.cpp",
         "std::memset(memory + row_heads(0), 0, acknowledgements(members) - row_heads(0));",
         "if (!MUTANT) std::memset(memory + row_heads(0), 0, acknowledgements(members) - row_heads(0));",
-        TEST,
+        CHECK,
         (REUSE,),
     ),
     Mistake(
@@ -281,8 +282,8 @@ MISTAKES = (
         "session/communicator.cpp",
         "user_ != MPI_COMM_WORLD && !options_.algorithm",
         "user_ != MPI_COMM_WORLD && (MUTANT || !options_.algorithm)",
-        TEST,
-        (MPI + "reuse_test.py::test_the_first_blocking_call_of_a_communicator_is_the_hosts",),
+        CHECK,
+        (FIRST_CALLS,),
     ),
     Mistake(
         "a persistent request has the tag of one that lives",

@@ -420,6 +420,11 @@ def direct_threshold(counts_by_class: Sequence[int], messages: float, hops: floa
     counts_by_class : the most blocks of each class (see size_class) that any rank sends or receives
     """
 
+def within(spec: Spec, largest: int, bound: int) -> bool:
+    """
+    Whether the ranks may exchange blocks of at most `largest` bytes by such a spec, of which none may have more than `bound`; else the host MPI serves the call.
+    """
+
 class RankCounts:
     """What a rank sends and keeps in one exchange of blocks of unequal size."""
 

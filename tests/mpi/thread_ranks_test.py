@@ -9,6 +9,6 @@ import pytest
 def test_threads_may_be_ranks(launch, compiled, ranks: int, spec: str, nodes: str) -> None:
     env = {"SWAPMEET_ALGORITHM": spec, **({"SWAPMEET_NODES": nodes} if nodes else {})}
     done = launch(ranks, [compiled("mpich", "thread_ranks", "-pthread")], mpi="mpich", env=env)
-    if done.stdout == ranks * "none\n":
+    if done.stdout.count("none") == ranks:
         pytest.skip("no MPIX_Threadcomm_init here")
-    assert (done.returncode, done.stdout) == (0, ranks * "right\n"), done.stderr
+    assert done.returncode == 0 and done.stdout.count("right") == ranks, done.stdout + done.stderr

@@ -35,6 +35,7 @@ void agree() {
   const JobThread mine = thread_here(options);
   JobFacts here = facts_of(options);
   here.locked = host_is_mpich && has_several_threads();
+  here.threaded = has_several_threads();
   here.thread = mine;
   const JobFacts& facts = context().job.agree(here, context().fingerprint);
   if (facts.thread == JobThread::able) {

@@ -96,6 +96,15 @@ std::string read_gathered(std::string_view text, Options& options) {
   return "";
 }
 
+std::string read_first_calls(std::string_view text, Options& options) {
+  int calls = 0;
+  const bool automatic = text == "auto";
+  if (!automatic && !read_number(text, 0, std::numeric_limits<int>::max(), calls))
+    return "must be auto, or a number of calls, such as 0";
+  options.first_calls = automatic ? std::nullopt : std::optional(calls);
+  return "";
+}
+
 std::string read_nodes(std::string_view text, Options& options) {
   options.nodes = text == "mpi" ? "" : text;
   options.hierarchy = parse_node_map(options.nodes, options.world_ranks);
@@ -265,6 +274,13 @@ std::vector<Option> make_table() {
        "warning if you asked for it; where that is not enough, calls go to the host MPI.",
        "keeping 128MiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.unexpected_limit_bytes); }},
+      {"SWAPMEET_FIRST_CALLS", "auto, or a number of calls, such as 0", "auto",
+       "Blocking calls of a communicator that are left to the host MPI before it is set up, for those that are made "
+       "for "
+       "few calls. auto: one of MPICH, eight of Open MPI (docs/tuning.md). Nothing is left on MPI_COMM_WORLD, on "
+       "duplicates "
+       "that share what is set up, and where an algorithm is set. All ranks must have the same value.",
+       "keeping auto", read_first_calls},
       {"SWAPMEET_GATHERED_RANKS", "a number of ranks, then perhaps another one, such as 512,64", "512,64",
        "For tests of Swapmeet. When a communicator of at most so many ranks is set up, each of its ranks learns the "
        "parameters of all others. In communicators of at most as many ranks as the second number says, that exchange "
@@ -333,6 +349,7 @@ std::vector<Options::Shared> Options::shared() const {
       {"SWAPMEET_REQUEST_LIMIT", std::to_string(request_limit)},
       {"SWAPMEET_UNEXPECTED_LIMIT", std::to_string(unexpected_limit_bytes)},
       {"SWAPMEET_GATHERED_RANKS", std::to_string(gathered.ranks) + ',' + std::to_string(gathered.with_blocks)},
+      {"SWAPMEET_FIRST_CALLS", first_calls ? std::to_string(*first_calls) : "auto"},
       {"SWAPMEET_TRIALS", short_text(100 * trials_share, 6)},
       {"SWAPMEET_DEVICE", devices_through_host ? "host" : "native"},
       {"SWAPMEET_CHECK", check ? "1" : "0"},

@@ -54,6 +54,9 @@ struct Options {
     Rank ranks = 512;
     Rank with_blocks = 64;  ///< of these, communicators whose ranks send blocks of the first call along
   } gathered;
+
+  /// Blocking calls of a communicator that are left to the host MPI before it is set up; nothing: as few as this host MPI earns.
+  std::optional<int> first_calls;
   double order_seconds = 2;           ///< for computing an order of the topology
   bool devices_through_host = false;  ///< calls are served where buffers may be memory of a device
 

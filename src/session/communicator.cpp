@@ -24,6 +24,10 @@ namespace {
 
 constexpr std::size_t trial_classes = 64;
 
+/// Setting up takes some 5 us on two ranks. A small call of MPICH takes 1.5 us longer than ours, one of Open MPI 0.05 us
+/// (docs/measurements/setup.md).
+int first_calls(const Options& options) { return options.first_calls.value_or(host_is_mpich ? 1 : 8); }
+
 const Means hoped{true, true};  ///< before the ranks of a node have joined
 
 bool some_twice(std::vector<int> ranks) {
@@ -77,16 +81,16 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     }
     locked_ = job.exists() ? job.facts().locked : progress_is_locked();
     starts_on_host_ = !job.exists() || job.facts().starts_on_host;
-    leaves_first_ = meeting == Meeting::after_one && may_leave_first();
-    if (meeting != Meeting::later && !leaves_first_) meet(first);
+    if (meeting == Meeting::after_some && may_leave_calls()) calls_left_ = first_calls(options);
+    if (meeting != Meeting::later && calls_left_ == 0) meet(first);
   }
   if (!refusal_.empty()) trace_nothing();
 }
 
 /// By what is the same on all ranks before they have met.
-bool Communicator::may_leave_first() const {
-  return context().job.facts().alike && user_ != MPI_COMM_WORLD && !options_.algorithm && !options_.check &&
-         !options_.recording() && options_.trace.file.empty();
+bool Communicator::may_leave_calls() const {
+  return context().job.facts().alike && user_ != MPI_COMM_WORLD && !options_.algorithm &&
+         options_.tuning.rules.empty() && !options_.check && !options_.recording() && options_.trace.file.empty();
 }
 
 void Communicator::trace_nothing() {

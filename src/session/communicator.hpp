@@ -94,7 +94,7 @@ struct Forwarded {
 /// Why a call is left to the host MPI.
 inline constexpr const char* too_many_requests =
     "a rank has more messages in flight than SWAPMEET_REQUEST_LIMIT allows";
-inline constexpr const char* first_call = "the first call on a communicator: another one is awaited before setting up";
+inline constexpr const char* first_call = "a first call on the communicator: another one is awaited before setting up";
 inline constexpr const char* no_messages =
     "the ranks cannot send one another messages: the library was loaded after MPI_Init, or has no tags left";
 
@@ -210,9 +210,9 @@ class Communicator {
     if (arrival_ != MPI_REQUEST_NULL) [[unlikely]]
       finish_suspended(arrival_);
   }
-  /// Whether the blocking call that comes is left to the host MPI, for it is the first one: a communicator that is made for one
-  /// exchange is not worth setting up. The same on all ranks. Local.
-  bool leaves_call() { return std::exchange(leaves_first_, false) && !met_; }
+  /// Whether the blocking call that comes is left to the host MPI, for it is one of the first: a communicator that is made for few
+  /// exchanges is not worth setting up. Counts it. The same on all ranks. Local.
+  bool leaves_call() { return calls_left_ > 0 && calls_left_-- > 0 && !met_; }
   /// Before anything else is exchanged or agreed on here. Collective.
   void be_ready() {
     finish_started();
@@ -396,9 +396,9 @@ class Communicator {
   void make_job(const Census& census);
   void refuse_strangers(const Census& census);
   std::vector<char> to_carry(const FirstCall& first);
-  bool may_leave_first() const;
+  bool may_leave_calls() const;
   bool met_ = false;
-  bool leaves_first_ = false;
+  int calls_left_ = 0;  ///< to the host MPI, until the ranks meet
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
   bool some_observed_ = false;  ///< on some rank
   void withdraw();

@@ -296,8 +296,8 @@ Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared,
   if (Communicator* const known = attribute_of(comm)) return known;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
-  if (meeting == Meeting::after_one && is_duplicate(comm))
-    meeting = Meeting::now;  // what it sets up serves all of them
+  const bool shares = !all.job.facts().threaded && is_duplicate(comm);
+  if (meeting == Meeting::after_some && shares) meeting = Meeting::now;  // what it sets up serves all duplicates
   share_with_duplicates(comm);
   auto made = std::make_unique<Communicator>(comm, all.options, meeting, first);
   if (all.options.recording() && made->met()) made->record(all.recorder);
@@ -382,7 +382,7 @@ Communicator* communicator_of(MPI_Comm comm, Meeting meeting) {
 
 Communicator* serving(MPI_Comm comm, const FirstCall* first) {
   if (Communicator* const known = recent().find(comm)) return known;
-  return find_or_make(comm, Meeting::after_one, true, first);
+  return find_or_make(comm, Meeting::after_some, true, first);
 }
 
 bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (may_be_asked() && is_valid(comm)); }

@@ -159,8 +159,8 @@ inline Recent& recent() {
 /// to meet `later`. nullptr: MPI would not let us (the caller uses the host MPI; all ranks get nullptr alike).
 enum class Meeting : std::uint8_t {
   now,
-  later,      ///< in another call
-  after_one,  ///< now, unless this call can be left to the host MPI
+  later,       ///< in another call
+  after_some,  ///< now, unless this call can be left to the host MPI
 };
 Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
 

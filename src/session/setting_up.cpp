@@ -149,6 +149,7 @@ void Communicator::make_job(const Census& census) {
   context().job.begin(patience_s());
   JobFacts mine = facts_of(context().options);
   mine.locked = census.locked;
+  mine.threaded = census.threaded;
   context().job.agree(mine, context().fingerprint);
   auto numbered = std::make_unique<Team>(context().job, team_->job_ranks(), rank_, user_);
   if (numbered->tell_numbers(user_) != MPI_SUCCESS) return;

@@ -66,15 +66,17 @@ const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
                                       mine.native,
                                       !mine.algorithm,
                                       mine.thread != JobThread::unwanted,
+                                      mine.threaded,
                                       options,
                                       -options};
-  if (exists() && !largest(most)) most = {unwanted, true, true, true, true, true, 1, 1};
+  if (exists() && !largest(most)) most = {unwanted, true, true, true, true, true, true, 1, 1};
   facts_.thread = exists() ? static_cast<JobThread>(most[0]) : JobThread::unwanted;
   facts_.locked = most[1] != 0 && facts_.thread != JobThread::able;
   facts_.starts_on_host = most[2] != 0 || (most[5] != 0 && facts_.thread != JobThread::able);
   facts_.native = most[3] != 0;
   facts_.algorithm = most[4] == 0;
-  facts_.alike = most[6] == -most[7];
+  facts_.threaded = most[6] != 0;
+  facts_.alike = most[7] == -most[8];
   return facts_;
 }
 

@@ -21,6 +21,7 @@ struct JobFacts {
   bool native = false;                     ///< some rank leaves all calls to the host MPI
   bool algorithm = false;                  ///< all ranks have set an algorithm
   bool alike = false;                      ///< all ranks have the same options
+  bool threaded = true;                    ///< on some rank several threads may call MPI
   JobThread thread = JobThread::unwanted;  ///< that advances what is started
 };
 
@@ -49,7 +50,7 @@ class Job {
   void give_back(int number);
 
  private:
-  static constexpr std::size_t told = 8;  ///< numbers that each rank tells
+  static constexpr std::size_t told = 9;  ///< numbers that each rank tells
   bool largest(std::span<std::int64_t, told> values);
 
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -75,6 +75,8 @@ BAD = [
     ("SWAPMEET_TRIALS", "1e999", "must be a percentage", "keeping 1"),
     ("SWAPMEET_GATHERED_RANKS", "many", "must be a number of ranks, such as 512", "keeping 512,64"),
     ("SWAPMEET_GATHERED_RANKS", "2,x", "must be one of ranks, such as 64 (column 3)", "keeping 512,64"),
+    ("SWAPMEET_FIRST_CALLS", "few", "must be auto, or a number of calls", "keeping auto"),
+    ("SWAPMEET_FIRST_CALLS", "-1", "must be auto, or a number of calls", "keeping auto"),
     ("SWAPMEET_MEMORY", "on", "must be auto, off, read, or a file name that ends in .memory", "remembering as usual"),
     ("SWAPMEET_SCRATCH_LIMIT", "64KB", "must be bytes", "keeping 1GiB"),
     ("SWAPMEET_SCRATCH_LIMIT", "-1", "must be bytes", "keeping 1GiB"),
@@ -130,6 +132,7 @@ def test_the_fingerprint_tells_choices_apart() -> None:
     settings += [["SWAPMEET_NODES=4+2"], ["SWAPMEET_NODES=4+2/8"], ["SWAPMEET_NODES=4+"]]
     settings += [["SWAPMEET_TRIALS=0"], ["SWAPMEET_TRIALS=2"]]
     settings += [["SWAPMEET_GATHERED_RANKS=2"], ["SWAPMEET_GATHERED_RANKS=2,3"], ["SWAPMEET_GATHERED_RANKS=512,3"]]
+    settings += [["SWAPMEET_FIRST_CALLS=0"], ["SWAPMEET_FIRST_CALLS=1"]]
     settings += [["SWAPMEET_SCRATCH_LIMIT=1MiB"], ["SWAPMEET_ALGORITHM=direct(seed=1)"], ["SWAPMEET_ALGORITHM=direct"]]
     assert len({_core.read_options(setting).fingerprint for setting in settings}) == len(settings)
     settings += [["SWAPMEET_TRACE=/a,call=2"], ["SWAPMEET_TRACE=/a"]]  # which all ranks take part in

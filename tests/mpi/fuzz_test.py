@@ -21,7 +21,12 @@ def drawn_variables(seed: int, ranks: int) -> dict[str, str]:
     draw = random.Random(f"{seed} {ranks}")
     nodes = draw.choice([*NODES, ",".join(str(draw.randrange(ranks)) for _ in range(ranks))])
     limited = [name for name in ("SWAPMEET_SCRATCH_LIMIT", "SWAPMEET_SHM_LIMIT") if draw.random() < 0.3]
-    return {"SWAPMEET_NODES": nodes, **{name: draw.choice(LIMITS) for name in limited}}
+    first_calls = draw.choice(["0", "0", "1", "auto"])  # random communicators have few
+    return {
+        "SWAPMEET_NODES": nodes,
+        "SWAPMEET_FIRST_CALLS": first_calls,
+        **{name: draw.choice(LIMITS) for name in limited},
+    }
 
 
 def run(
@@ -36,6 +41,7 @@ def run(
     steps: int = STEPS,
 ) -> None:
     argv = [str(built(mpi, "fuzz")), "--seed", str(seed), "--steps", str(steps), *more, "--episodes", str(episodes)]
+    variables = {"SWAPMEET_FIRST_CALLS": "0", **variables}
     done = launch(ranks, argv, mpi=mpi, env=variables, timeout=LIMIT_S)
     settings = shlex.join(f"{name}={value}" for name, value in variables.items())
     where = re.search(r"seed=\d+/episode=(\d+)/", done.stdout + done.stderr)

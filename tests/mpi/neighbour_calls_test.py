@@ -62,7 +62,7 @@ def exchange(launch, compiled, guarded, tallies, tmp_path: Path, wheel: str) -> 
 
     def exchange(ranks: int, *words: str, algorithm: str | None = None, **env: str) -> tuple[str, set[str]]:
         statistics = tmp_path / "statistics.json"
-        env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_EXPLAIN": "1", **env}
+        env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_EXPLAIN": "1", "SWAPMEET_FIRST_CALLS": "0", **env}
         argv = [compiled(wheel, "neighbours", *guarded), *words]
         done = launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=env, timeout=60)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
@@ -128,6 +128,7 @@ def sized(launch, compiled, preloaded, tallies, tmp_path: Path, wheel: str):
     def sized(ranks: int, graph: str, *phases: str, **env: str) -> tuple[list[int], dict[str, int], str]:
         statistics = tmp_path / "statistics.json"
         env = {
+            "SWAPMEET_FIRST_CALLS": "0",
             "SWAPMEET_STATS": str(statistics),
             "SWAPMEET_EXPLAIN": "1",
             "SWAPMEET_TUNING_FILE": "none",

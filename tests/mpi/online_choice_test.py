@@ -18,7 +18,7 @@ def tried(launch, compiled, tallies, tmp_path: Path, wheel: str):
 
     def tried(ranks: int, calls: int, **env: str) -> tuple[dict[str, int], str]:
         statistics = tmp_path / "statistics.json"
-        env = {"SWAPMEET_STATS": str(statistics), **env}
+        env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_FIRST_CALLS": "0", **env}
         announced = ["announced"] * (ALWAYS.items() <= env.items())
         done = launch(ranks, [compiled(wheel, "trials"), str(calls), *announced], mpi=wheel, env=env, timeout=300)
         assert done.returncode == 0 and done.stdout == "trials: right\n", done.stdout + done.stderr

@@ -45,6 +45,7 @@ def ran(launch, compiled, tallies, tmp_path: Path, wheel: str):
         env = {
             "SWAPMEET_STATS": str(statistics),
             "SWAPMEET_MEMORY": "auto",
+            "SWAPMEET_FIRST_CALLS": "0",
             "XDG_STATE_HOME": f"{tmp_path}/s",
             **NODES,
             **env,

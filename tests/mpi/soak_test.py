@@ -14,7 +14,7 @@ MANY_CALLS = 1_000_000
 NIGHT_S = 3 * 3600
 #: A node of several ranks, and messages between nodes; by the automatic choice without its trials, which change what is
 #: kept.
-VARIABLES = {"SWAPMEET_NODES": "1+2", "SWAPMEET_TRIALS": "0"}
+VARIABLES = {"SWAPMEET_NODES": "1+2", "SWAPMEET_TRIALS": "0", "SWAPMEET_FIRST_CALLS": "0"}
 
 
 def soak(launch, argv: list[object], calls: int, mpi: str, timeout: float) -> subprocess.CompletedProcess[str]:

@@ -54,6 +54,7 @@ static int cases_run(int argc, char** argv, int first) {
     fprintf(stderr, "cases: status %d on %d ranks:", status, cases_ranks);
     for (int i = 1; i < number; ++i) fprintf(stderr, " %s", words[i]);
     fprintf(stderr, "\n");
+    usleep(100000); /* for the launcher to read it, which ends all at once */
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   return cases_meet(), last;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 60, KEPT = 3, CALLS = 3 };
+enum { ROUNDS = 60, KEPT = 3, CALLS = 6 };
 static const int sizes[] = {8, 3000, 40000};
 
 static unsigned char byte_of(int from, int to, int round, int at) {

@@ -34,7 +34,7 @@ std::string text_of(std::int64_t unreadable) {
   }
 }
 
-/// Processes whose memory this one has read.
+/// Processes whose memory this one has read. Never destroyed: a process may exchange while it exits.
 class Readable {
  public:
   bool has(const JoinOffer& process) {
@@ -50,7 +50,12 @@ class Readable {
  private:
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, std::int64_t> numbers_;  ///< of processes, by JoinOffer::value, which is random
-} readable;
+};
+
+Readable& readable() {
+  static Readable* const only = new Readable;
+  return *only;
+}
 
 /// The processes of the ranks of a node, whose memory can be read; none of them, if one cannot.
 std::int64_t find_readable(std::span<const JoinOffer> offers, std::size_t me, std::vector<pid_t>& processes) {
@@ -59,13 +64,13 @@ std::int64_t find_readable(std::span<const JoinOffer> offers, std::size_t me, st
   for (std::size_t other = 0; other < offers.size(); ++other) {
     if (other == me) continue;
     found[other] = static_cast<pid_t>(offers[other].process);
-    if (readable.has(offers[other])) continue;
+    if (readable().has(offers[other])) continue;
     std::uint64_t read = ~offers[other].value;
     const RemotePiece from{offers[other].address, sizeof read};
     const Piece to{reinterpret_cast<char*>(&read), sizeof read};
     if (!read_from(found[other], {&from, 1}, {&to, 1})) return errno;
     if (read != offers[other].value) return another_process;
-    readable.add(offers[other]);
+    readable().add(offers[other]);
   }
   processes = std::move(found);
   return 0;

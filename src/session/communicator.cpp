@@ -434,6 +434,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
   options_ = wanted;
+  calls_left_ = 0;
   was_set_ = own_options_ = options.has_value();
   if (options) setup_policy_.end(), starts_ = first_start_of_ours;
   decide_anew();

@@ -40,3 +40,9 @@ def test_the_first_blocking_calls_of_a_communicator_are_the_hosts(launch, compil
     assert calls[FIRST] % LEFT[wheel] == 0 and 0 < calls[FIRST] < LEFT[wheel] * ROUNDS and calls[alone] > 0
     for variable in ("SWAPMEET_ALGORITHM=bruck", "SWAPMEET_FIRST_CALLS=0"):
         assert FIRST not in counted(launch, compiled, wheel, tmp_path, variable)
+
+
+def test_calls_behind_one_that_was_started_are_alike_on_all_ranks(launch, compiled, wheel: str) -> None:
+    """A start has the ranks meet, after which none of them leaves a call to the host MPI, whatever it knows then."""
+    done = launch(3, [compiled(wheel, "left")], mpi=wheel, timeout=20)
+    assert (done.returncode, done.stdout) == (0, "left: right\n"), done.stdout + done.stderr

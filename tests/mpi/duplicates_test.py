@@ -28,7 +28,7 @@ def test_one_is_set_up_for_all(launch, compiled, preloaded, wheel: str, threads:
     """Where one thread may call on one duplicate while another calls on another, each is set up alone."""
     counter = compiled(wheel, "gathers", "-shared", "-fPIC", "-ldl")
     program = compiled(wheel, "duplicates", "-ldl", *(["-DTHREADS"] if threads else []))
-    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", program, "short"]
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", "SWAPMEET_FIRST_CALLS=0", program, "short"]
     done = launch(2, argv, mpi=wheel, preload=False)
     assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
     counts = [int(line.rpartition(" ")[2]) for line in done.stdout.splitlines() if line.startswith("set up: ")]

@@ -11,16 +11,13 @@ namespace swapmeet {
 /// Any thread.
 class KnownSchedules {
  public:
-  /// What the function generate() returns.
+  /// What the function generate() returns. Schedules of many ranks are not kept: they are large, and to exchange takes longer.
   std::shared_ptr<const Schedule> generate(const Spec& spec, const Shape& shape, Rank rank) {
+    constexpr Rank most_ranks = 1024;
+    const auto make = [&] { return std::make_shared<const Schedule>(swapmeet::generate(spec, shape, rank)); };
+    if (shape.ranks > most_ranks) return make();
     const auto is_it = [&](const Known& one) { return one.rank == rank && one.spec == spec && one.shape == shape; };
-    return last_
-        .find_or_make(is_it,
-                      [&] {
-                        return Known{spec, shape, rank,
-                                     std::make_shared<const Schedule>(swapmeet::generate(spec, shape, rank))};
-                      })
-        .schedule;
+    return last_.find_or_make(&Known::schedule, is_it, [&] { return Known{spec, shape, rank, make()}; });
   }
 
  private:

@@ -19,13 +19,10 @@ class KnownChoices {
              block_bytes <= one.choice.most_bytes && one.shape == shape && one.means == means &&
              one.knowledge == knowledge;
     };
-    return last_
-        .find_or_make(is_it,
-                      [&] {
-                        return Known{collective, shape, means, knowledge,
-                                     swapmeet::choose(collective, shape, block_bytes, options, means, knowledge)};
-                      })
-        .choice;
+    return last_.find_or_make(&Known::choice, is_it, [&] {
+      return Known{collective, shape, means, knowledge,
+                   swapmeet::choose(collective, shape, block_bytes, options, means, knowledge)};
+    });
   }
 
  private:

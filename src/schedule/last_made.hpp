@@ -14,19 +14,20 @@ namespace swapmeet {
 template <class Thing, std::size_t most>
 class LastMade {
  public:
-  /// One of which is_it() is true, or what make() returns, which must be such a one.
-  template <class IsIt, class Make>
-  Thing find_or_make(IsIt is_it, Make make) {
+  /// The part of one of which is_it() is true, or of what make() returns, which must be such a one.
+  template <class Part, class IsIt, class Make>
+  Part find_or_make(Part Thing::* part, IsIt is_it, Make make) {
     {
       const std::lock_guard lock(mutex_);
       const auto known = std::ranges::find_if(things_, is_it);
-      if (known != things_.end()) return *known;
+      if (known != things_.end()) return (*known).*part;
     }
     Thing made = make();
+    Part wanted = made.*part;
     const std::lock_guard lock(mutex_);
-    if (things_.size() < most) things_.push_back(made);
-    else things_[std::exchange(next_, (next_ + 1) % most)] = made;
-    return made;
+    if (things_.size() < most) things_.push_back(std::move(made));
+    else things_[std::exchange(next_, (next_ + 1) % most)] = std::move(made);
+    return wanted;
   }
 
  private:

@@ -34,3 +34,9 @@ function(swapmeet_link_options_if_known target)
     endif()
   endforeach()
 endfunction()
+
+# What runs once for a job or a communicator is compiled to be small, where what users run is compiled to be fast: the
+# library is in every process of a job.
+function(swapmeet_compile_for_size target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
+endfunction()

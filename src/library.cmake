@@ -39,15 +39,21 @@ target_link_options(swapmeet_heap PRIVATE -static-libstdc++ -static-libgcc -Wl,-
 set_target_properties(swapmeet_heap PROPERTIES OUTPUT_NAME swapmeet-heap LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
 set(interpose ${PROJECT_SOURCE_DIR}/src/interpose)
-file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp team/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp observe/*.cpp exchange/*.cpp
-     session/*.cpp api/*.cpp interpose/*.cpp)
-add_library(swapmeet SHARED ${mpi_sources} ${heap_sources})
-target_include_directories(swapmeet PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-                                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_definitions(swapmeet PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}")
-target_link_libraries(swapmeet PRIVATE swapmeet_core swapmeet_transport swapmeet_warnings mpi_headers Threads::Threads ${CMAKE_DL_LIBS})
-swapmeet_precompile_headers(swapmeet)
-swapmeet_compile_folders_as_one(swapmeet exchange session api interpose observe buffers team mpi)
+# Each call passes through the folders of the first list; those of the second set up, choose, watch and report.
+file(GLOB call_sources CONFIGURE_DEPENDS mpi/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp exchange/*.cpp interpose/*.cpp)
+file(GLOB around_sources CONFIGURE_DEPENDS team/*.cpp observe/*.cpp session/*.cpp api/*.cpp)
+add_library(swapmeet_around OBJECT ${around_sources})
+add_library(swapmeet SHARED ${call_sources} ${heap_sources} $<TARGET_OBJECTS:swapmeet_around>)
+foreach(part swapmeet_around swapmeet)
+  target_include_directories(${part} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_definitions(${part} PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${part} PRIVATE swapmeet_core swapmeet_transport swapmeet_warnings mpi_headers Threads::Threads ${CMAKE_DL_LIBS})
+  swapmeet_precompile_headers(${part})
+endforeach()
+swapmeet_compile_for_size(swapmeet_around)
+swapmeet_compile_folders_as_one(swapmeet_around session api observe team)
+swapmeet_compile_folders_as_one(swapmeet exchange interpose buffers mpi)
 target_link_options(swapmeet PRIVATE -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete
                                      -Wl,--gc-sections)  # a quarter of the text: what nothing calls, ours and the C++ library's
 # Not every MPI has all names of the map, which LLD takes for a mistake.
@@ -61,7 +67,7 @@ if(NOT SWAPMEET_SANITIZE)
 else()
   target_link_options(swapmeet PRIVATE -Wl,-z,undefs)
 endif()
-set_target_properties(swapmeet swapmeet_transport PROPERTIES INTERPROCEDURAL_OPTIMIZATION ${SWAPMEET_IPO})
+set_target_properties(swapmeet swapmeet_around swapmeet_transport PROPERTIES INTERPROCEDURAL_OPTIMIZATION ${SWAPMEET_IPO})
 set_target_properties(swapmeet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                       LINK_DEPENDS ${interpose}/exports.map
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)

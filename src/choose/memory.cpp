@@ -7,18 +7,16 @@
 #include <charconv>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <iterator>
-#include <locale>
 #include <map>
 #include <span>
-#include <sstream>
 #include <tuple>
 
 #include "options/line.hpp"
 #include "options/tuning.hpp"
+#include "schedule/kernel_file.hpp"
 #include "schedule/names.hpp"
 #include "schedule/text_hash.hpp"
 
@@ -33,15 +31,8 @@ constexpr std::string_view explanation =
     "deleted.";
 constexpr std::size_t most_bytes_of_a_line = 1000;
 constexpr std::int64_t least_calls = 8;  ///< for an interval
+constexpr int number_digits = 6;
 constexpr std::int64_t year_2000_s = 946684800, year_9999_s = 253402300799;
-
-/// The same in every locale.
-std::string number_text(double value) {
-  std::ostringstream stream;
-  stream.imbue(std::locale::classic());
-  stream << value;
-  return stream.str();
-}
 
 std::string date_text(std::int64_t date) {
   const std::time_t when = date;
@@ -196,12 +187,16 @@ std::string cluster_signature() {
 }
 
 std::uint64_t program_number() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string word;
+  const std::string words = text_of_kernel("/proc/self/cmdline");
   TextHash hash;
-  int words = 0;
-  for (; words < 2 && std::getline(file, word, '\0'); ++words) hash.add(word.substr(word.rfind('/') + 1) + '\0');
-  return words > 0 ? hash.value() : 0;
+  std::size_t begin = 0;
+  for (int word = 0; word < 2 && begin < words.size(); ++word) {
+    const std::size_t end = std::min(words.find('\0', begin), words.size());
+    const std::string_view path = std::string_view(words).substr(begin, end - begin);
+    hash.add(std::string(path.substr(path.rfind('/') + 1)) + '\0');
+    begin = end + 1;
+  }
+  return words.empty() ? 0 : hash.value();
 }
 
 std::string evidence_line(const Evidence& evidence) {
@@ -214,7 +209,8 @@ std::string evidence_line(const Evidence& evidence) {
   return "took: " + lower_name(kind.collective) + " ranks=" + std::to_string(kind.ranks) +
          " nodes=" + std::to_string(kind.nodes) + " per-node=" + per_node + " bytes=" + bytes +
          " use=" + to_text(evidence.spec) + " calls=" + std::to_string(evidence.calls) +
-         " mean_us=" + number_text(1e6 * evidence.mean_s) + " spread_us=" + number_text(1e6 * evidence.spread_s) +
+         " mean_us=" + short_text(1e6 * evidence.mean_s, number_digits) +
+         " spread_us=" + short_text(1e6 * evidence.spread_s, number_digits) +
          " by=" + std::string(measurer_names[static_cast<std::size_t>(evidence.by)]) +
          " date=" + date_text(evidence.date) + made_text(evidence.made);
 }

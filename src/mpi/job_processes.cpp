@@ -1,7 +1,6 @@
 #include "mpi/job_processes.hpp"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,8 @@
 #include <map>
 #include <optional>
 #include <string_view>
+
+#include "schedule/kernel_file.hpp"
 
 namespace swapmeet {
 
@@ -22,17 +23,8 @@ constexpr const char* rank_variables[] = {"PMIX_RANK", "PMI_RANK", "PALS_RANKID"
 /// Variables that are equal in all ranks of a job.
 constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "PMI_JOBID", "PALS_APID", "SLURM_JOB_ID", "SLURM_STEP_ID"};
 
-/// A file of /proc, whose size is not known before; "": it cannot be read.
 std::string read_proc(int process, const char* name) {
-  const std::string path = "/proc/" + std::to_string(process) + '/' + name;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return "";
-  std::string text;
-  char part[4096];
-  for (ssize_t bytes = 0; (bytes = read(file, part, sizeof part)) > 0;)
-    text.append(part, static_cast<std::size_t>(bytes));
-  close(file);
-  return text;
+  return text_of_kernel("/proc/" + std::to_string(process) + '/' + name);
 }
 
 /// Calls `take` with each part of `text` that ends with `mark`.

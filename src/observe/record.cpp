@@ -1,6 +1,5 @@
 #include "observe/record.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "observe/json.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
+#include "schedule/kernel_file.hpp"
 #include "schedule/output_file.hpp"
 #include "schedule/random.hpp"
 
@@ -66,24 +66,11 @@ std::string file_name(std::string pattern, const std::string& rank) {
   return pattern;
 }
 
-/// The beginning of a file of /proc. (Streams would bring a megabyte of locales into the library.)
-std::string beginning_of(const char* path) {
-  std::string text(512, '\0');
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t bytes = file < 0 ? 0 : ::read(file, text.data(), text.size());
-  if (file >= 0) ::close(file);
-  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
-  return text;
-}
-
-std::string first_line(const char* path) {
-  const std::string text = beginning_of(path);
-  return text.substr(0, text.find('\n'));
-}
+constexpr std::size_t most_words = 512;  ///< bytes of them
 
 /// The words of the command line that started this process, as far as they fit.
 std::string command_line() {
-  std::string words = beginning_of("/proc/self/cmdline");
+  std::string words = text_of_kernel("/proc/self/cmdline", 1).substr(0, most_words);
   while (words.ends_with('\0')) words.pop_back();
   for (char& c : words)
     if (static_cast<unsigned char>(c) > 126) c = '?';
@@ -97,7 +84,8 @@ std::string heading() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   return "{\"type\":\"recording\",\"schema\":1,\"swapmeet\":" + json_text(SWAPMEET_VERSION) +
-         ",\"host\":" + json_text(host) + ",\"boot\":" + json_text(first_line("/proc/sys/kernel/random/boot_id")) +
+         ",\"host\":" + json_text(host) +
+         ",\"boot\":" + json_text(first_line_of_kernel("/proc/sys/kernel/random/boot_id")) +
          ",\"process\":" + std::to_string(load().process) +
          ",\"clock\":" + number(std::int64_t{load().time.time_since_epoch() / std::chrono::nanoseconds(1)}) +
          ",\"started\":" + number(std::int64_t{std::time(nullptr)}) + ",\"command\":" + json_text(command_line());

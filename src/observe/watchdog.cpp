@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 #include "mpi/report.hpp"
 #include "mpi/thread.hpp"
 #include "observe/json.hpp"
 #include "observe/statistics.hpp"
+#include "schedule/kernel_file.hpp"
 #include "schedule/names.hpp"
 #include "schedule/output_file.hpp"
 #include "schedule/text_hash.hpp"
@@ -31,9 +31,8 @@ std::string host_name() {
 
 /// As in /proc/PID/stat, behind the name of the program, which may hold anything; 'X': there is no such process.
 char state_of(int process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string text;
-  if (!std::getline(file, text)) return 'X';
+  const std::string text = first_line_of_kernel("/proc/" + std::to_string(process) + "/stat");
+  if (text.empty()) return 'X';
   const std::size_t mark = text.rfind(')');
   return mark == text.npos || mark + 2 >= text.size() ? '?' : text[mark + 2];
 }

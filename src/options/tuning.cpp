@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
 
 #include "options/line.hpp"
+#include "schedule/kernel_file.hpp"
 #include "schedule/names.hpp"
 #include "schedule/owned_file.hpp"
 #include "schedule/text_file.hpp"
@@ -191,12 +191,11 @@ std::vector<std::string> standard_tuning_files(const std::string& kind) {
 
 std::string machine_signature() {
   std::string processor = "unknown processor";
-  std::ifstream information("/proc/cpuinfo");
-  for (std::string line; std::getline(information, line);) {
-    if (!line.starts_with("model name")) continue;
+  const std::string information = text_of_kernel("/proc/cpuinfo", 1);  // of the first processor
+  if (const std::size_t begin = information.find("model name"); begin != information.npos) {
+    const std::string line = information.substr(begin, information.find('\n', begin) - begin);
     const std::size_t text = line.find_first_not_of(" \t", line.find(':') + 1);
     if (text != line.npos) processor = line.substr(text);
-    break;
   }
   return processor + ", " + std::to_string(sysconf(_SC_NPROCESSORS_CONF)) + " cores";
 }

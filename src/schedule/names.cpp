@@ -1,10 +1,12 @@
 #include "schedule/names.hpp"
 
+#include <locale.h>
+#include <stdlib.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <locale>
 #include <numeric>
-#include <sstream>
 
 namespace swapmeet {
 
@@ -42,10 +44,11 @@ std::string with_point(const char* format, int digits, double value) {
 
 bool read_decimal(std::string_view text, double& value) {
   if (text.empty() || text.front() == '+' || text.find_first_not_of("0123456789.eE+-") != text.npos) return false;
-  std::istringstream stream{std::string(text)};
-  stream.imbue(std::locale::classic());
-  double number = 0;
-  if (!(stream >> number) || stream.peek() != std::istringstream::traits_type::eof()) return false;
+  static const locale_t classic = newlocale(LC_ALL_MASK, "C", nullptr);
+  const std::string digits(text);
+  char* end = nullptr;
+  const double number = strtod_l(digits.c_str(), &end, classic);
+  if (end != digits.c_str() + digits.size() || !std::isfinite(number)) return false;
   value = number;
   return true;
 }

@@ -1,6 +1,5 @@
 #include "session/census.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "team/agreement.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
+#include "schedule/kernel_file.hpp"
 #include "schedule/text_hash.hpp"
 
 namespace swapmeet {
@@ -28,13 +28,7 @@ std::string processor_name() {
 }
 
 /// "": it is hidden.
-std::string kernel_text() {
-  char boot[64] = "";
-  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file >= 0 && read(file, boot, sizeof boot - 1) < 0) boot[0] = '\0';
-  if (file >= 0) close(file);
-  return boot;
-}
+std::string boot_text() { return text_of_kernel("/proc/sys/kernel/random/boot_id"); }
 
 /// Names of a host may be given twice, and containers of a host have names of their own; who cannot share memory has
 /// another boot, name or /dev/shm.
@@ -44,7 +38,7 @@ std::string host_text() {
   uname(&name);
   struct stat shared{};
   const bool has = stat("/dev/shm", &shared) == 0;
-  return kernel_text() + ' ' + name.nodename + ' ' + std::to_string(has ? shared.st_dev : 0);
+  return boot_text() + ' ' + name.nodename + ' ' + std::to_string(has ? shared.st_dev : 0);
 }
 
 std::uint64_t number_of(const std::string& text) {
@@ -105,7 +99,7 @@ std::uint64_t host_number() {
 
 std::uint64_t kernel_number() {
   if (simulated) return host_number();
-  static const std::string text = kernel_text();
+  static const std::string text = boot_text();
   return text.empty() ? host_number() : number_of(text);
 }
 

@@ -1,11 +1,13 @@
 #include "typemap/copy.hpp"
 
-#include <fstream>
+#include <cstdlib>
 #include <new>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
+
+#include "schedule/kernel_file.hpp"
 
 namespace swapmeet {
 
@@ -125,12 +127,12 @@ void copy_elements(const Elements& from, std::int64_t from_begin, const Elements
 
 bool exceeds_caches(std::int64_t bytes) {
   static const std::int64_t held = [] {
-    std::int64_t kibibytes = 0;  // sysconf() counts the caches of all of a machine in its virtual machines
+    long kibibytes = 0;  // sysconf() counts the caches of all of a machine in its virtual machines
     try {
-      std::ifstream("/sys/devices/system/cpu/cpu0/cache/index3/size") >> kibibytes;
+      kibibytes = std::atol(first_line_of_kernel("/sys/devices/system/cpu/cpu0/cache/index3/size").c_str());
     } catch (const std::bad_alloc&) {}  // in the middle of an exchange, which is to go on
     constexpr std::int64_t usual = 32 << 10;
-    return (kibibytes > 0 ? kibibytes : usual) << 10;
+    return (kibibytes > 0 ? std::int64_t{kibibytes} : usual) << 10;
   }();
   return bytes > held;
 }

@@ -1,0 +1,32 @@
+/// What the kernel tells in files of /proc and /sys, whose sizes nobody knows before they are read.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <string>
+
+namespace swapmeet {
+
+/// The beginning of such a file, a few KiB more than `most` bytes of it at most; "": it cannot be read.
+inline std::string text_of_kernel(const std::string& file, std::size_t most = std::size_t{1} << 24) {
+  std::string text;
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return text;
+  char part[4096];
+  for (ssize_t bytes = 1; bytes > 0 && text.size() < most;) {
+    bytes = ::read(descriptor, part, sizeof part);
+    if (bytes > 0) text.append(part, static_cast<std::size_t>(bytes));
+  }
+  ::close(descriptor);
+  return text;
+}
+
+/// Its first line, without the end of the line.
+inline std::string first_line_of_kernel(const std::string& file) {
+  const std::string text = text_of_kernel(file, 1);
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace swapmeet

@@ -22,7 +22,8 @@ NANOBIND := nanobind==3.1.0
 # One at a time in an environment. Python compiles what is imported, not all that is installed.
 PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet --no-compile
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/module.cmake $(wildcard python/*.[ch]pp) \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose network sparse engine,src/$(part)/*.[ch]pp)) \
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose sparse engine,src/$(part)/*.[ch]pp)) \
+	tools/CMakeLists.txt $(wildcard $(foreach part,network estimate search,tools/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help
@@ -74,7 +75,7 @@ debs:  ## Make Debian's packages in build/debs, check them by lintian and test t
 
 check: lint $(COMMAND) $(VENV)/.extra-test  ## Lint, types, and the tests that take no time
 	@$(BIN)/python tests/programs.py --quick
-	@changed="$$(git diff --name-only --diff-filter=d "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- 'src/*.cpp' | tr '\n' ' ')"; \
+	@changed="$$(git diff --name-only --diff-filter=d "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- 'src/*.cpp' 'tools/*.cpp' | tr '\n' ' ')"; \
 		[ -z "$$changed" ] || $(MAKE) --no-print-directory tidy READ="$$changed"
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
@@ -143,7 +144,7 @@ counted: system-packages build $(addprefix $(VENV)/.extra-,coverage docs test)
 	@find build -name '*.gcda' -delete; $(BIN)/coverage erase
 	-@$(BIN)/coverage run -m pytest --dist=worksteal $(THREE_AT_A_TIME) $(TESTS)
 	@$(BIN)/coverage combine --quiet && status=0; $(BIN)/coverage report --fail-under=$(PYTHON_LINES) || status=$$?; \
-	$(BIN)/gcovr --root . --filter src/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate \
+	$(BIN)/gcovr --root . --filter src/ --filter tools/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate \
 		--fail-under-line $(CXX_LINES) build || status=$$?; exit $$status
 
 # The library and the tests' programs, compiled for it in build/sanitized; what a test of MPI then does wrong fails it.
@@ -166,7 +167,7 @@ lint: $(addprefix $(VENV)/.extra-,lint bench plot tune)
 
 # Some two minutes on two cores, hence in the night; `make check` has it read what has changed. It reads what compiles each
 # file of the library alone.
-READ := $(CURDIR)/src/
+READ := $(CURDIR)/(src|tools)/
 tidy: $(VENV)/.extra-lint $(COMMAND)
 	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/tidy -G Ninja -DSWAPMEET_UNITY=OFF \
 		-DSWAPMEET_MPICC=$(CURDIR)/$(VENV)/mpi/mpich/bin/mpicc >/dev/null

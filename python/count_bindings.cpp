@@ -14,7 +14,7 @@
 #include "bindings.hpp"
 #include "model/counts.hpp"
 #include "model/threshold.hpp"
-#include "model/varying_counts.hpp"
+#include "estimate/varying_counts.hpp"
 #include "options/options.hpp"
 #include "workload/workload.h"
 

@@ -10,9 +10,9 @@
 
 #include "algorithms/generate.hpp"
 #include "bindings.hpp"
-#include "model/estimate.hpp"
-#include "model/goal.hpp"
-#include "model/lower_bound.hpp"
+#include "estimate/estimate.hpp"
+#include "estimate/goal.hpp"
+#include "estimate/lower_bound.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -14,7 +14,7 @@ nanobind_add_module(_core NB_STATIC ${stable} bindings.cpp choice_bindings.cpp c
                     memory_bindings.cpp network_bindings.cpp order_bindings.cpp price_bindings.cpp
                     schedule_bindings.cpp sparse_bindings.cpp trials_bindings.cpp verify_bindings.cpp
                     workload_bindings.cpp)
-target_link_libraries(_core PRIVATE swapmeet_core)
+target_link_libraries(_core PRIVATE swapmeet_tools)
 install(TARGETS _core LIBRARY DESTINATION swapmeet COMPONENT python)
 if(NOT SWAPMEET_CORE)  # an installed package links it into the libraries that it builds
   install(TARGETS swapmeet_core swapmeet_workload ARCHIVE DESTINATION swapmeet/lib COMPONENT python)

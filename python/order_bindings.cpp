@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "options/options.hpp"
+#include "schedule/names.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -60,12 +60,9 @@ void require_topology(const Spec& spec) {
 }  // namespace
 
 double order_seconds() {
-  constexpr std::string_view name = "SWAPMEET_ORDER_TIME";
-  Options options;
-  const char* const text = std::getenv(name.data());
-  for (const Option& option : option_table())
-    if (text && *text && option.name == name) (void)option.read(text, options);
-  return options.order_seconds;
+  double seconds = 2;
+  if (const char* const text = std::getenv("SWAPMEET_ORDER_TIME")) (void)read_number(text, 0, 1e6, seconds);
+  return seconds;
 }
 
 Shape shape_to_schedule(const Spec& spec, Rank ranks, std::string_view nodes) {
@@ -103,6 +100,16 @@ void swapmeet::bind_orders(nb::module_& m) {
       },
       "spec"_a, "ranks"_a, "nodes"_a = "",
       "The first link that carries more than its capacity in a slot of that order; '' if none does.");
+  m.def(
+      "order_table_problem",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        require_topology(spec);
+        const Members members = members_of(spec, shape_of(ranks, nodes));
+        const Result<SlotTable> slots = read_slots(spec.source, members.world_ranks, members.world);
+        return slots ? std::string() : slots.problem().text();
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "Why the library cannot use that order, which it reads from a table of slots; '' if it can.");
   m.def(
       "order_source",
       [](const Spec& spec) {

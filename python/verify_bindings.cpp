@@ -17,6 +17,7 @@
 #include "algorithms/neighbours.hpp"
 #include "model/neighbour_work.hpp"
 #include "schedule/text.hpp"
+#include "search/search.hpp"
 #include "verify/certificate.hpp"
 #include "verify/checks.hpp"
 #include "verify/symmetry.hpp"

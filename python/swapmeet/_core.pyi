@@ -1645,6 +1645,11 @@ def order_overfull(spec: Spec, ranks: int, nodes: str = '') -> str:
     The first link that carries more than its capacity in a slot of that order; '' if none does.
     """
 
+def order_table_problem(spec: Spec, ranks: int, nodes: str = '') -> str:
+    """
+    Why the library cannot use that order, which it reads from a table of slots; '' if it can.
+    """
+
 def order_source(spec: Spec) -> tuple[str, str, str]:
     """(network, routing, place) of order=topology(...)."""
 

@@ -1,6 +1,7 @@
 #include "mpi/report.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "mpi/guard.hpp"
@@ -34,3 +35,12 @@ int reported(int error, const char* what) noexcept {
 }
 
 }  // namespace swapmeet
+
+#ifdef __GLIBCXX__
+/// What the C++ library calls where it can only give up. Its own would write the name of the exception, and bring a
+/// demangler of 44 KB into the library for that.
+void __gnu_cxx::__verbose_terminate_handler() {
+  std::fputs("swapmeet: error: an error that nothing handles; please report it\n", stderr);
+  std::abort();
+}
+#endif

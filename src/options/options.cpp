@@ -126,10 +126,6 @@ std::string read_memory(std::string_view text, Options& options) {
   return "";
 }
 
-std::string read_order_time(std::string_view text, Options& options) {
-  return read_number(text, 0, 1e6, options.order_seconds) ? "" : "must be seconds, such as 2 or 0.5";
-}
-
 std::string read_device(std::string_view text, Options& options) {
   if (text != "native" && text != "host") return "must be native or host";
   options.devices_through_host = text == "host";
@@ -244,9 +240,13 @@ std::vector<Option> make_table() {
        "remembered.",
        "remembering as usual", read_memory},
       {"SWAPMEET_ORDER_TIME", "seconds, such as 2 or 0.5", "2",
-       "For order=topology(...): how long the first rank of a communicator may improve a conflict-free order that "
-       "is not cached, while the others wait (docs/networks.md). 0: as it comes first.",
-       "keeping 2", read_order_time},
+       "How long commands that need an order=topology(...) of a network may improve a conflict-free order that is not "
+       "cached (docs/networks.md). 0: as it comes first. The library itself ignores it.",
+       "keeping 2",
+       [](std::string_view text, Options&) {
+         double read_by_commands = 0;
+         return std::string(read_number(text, 0, 1e6, read_by_commands) ? "" : "must be seconds, such as 2 or 0.5");
+       }},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
        "Calls that would need more working memory a rank than this go to the host MPI. An Alltoall counts both "
        "sides, which may be staged, and its scratch blocks: 2 P + scratch blocks of `swapmeet show`, unless it sends "

@@ -57,7 +57,6 @@ struct Options {
 
   /// Blocking calls of a communicator that are left to the host MPI before it is set up; nothing: as few as this host MPI earns.
   std::optional<int> first_calls;
-  double order_seconds = 2;           ///< for computing an order of the topology
   bool devices_through_host = false;  ///< calls are served where buffers may be memory of a device
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.

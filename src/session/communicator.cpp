@@ -305,7 +305,7 @@ void Communicator::learn_from_first_calls(Collective collective) {
 
 std::string Communicator::make_order_of(const Spec& spec) {
   if (spec.order != Order::topology || !has_messages()) return "";  // without messages nothing is executed
-  const MadeOrder& made = *orders_.find(spec, shape_, rank_, peers_, options_.order_seconds);
+  const MadeOrder& made = *orders_.find(spec, shape_, rank_, peers_);
   if (made.problem.empty() && options_.explain && rank_ == 0)
     say_once("order for " + std::to_string(shape_.ranks) + " ranks by " + made.source.network + ": " + made.summary);
   return made.problem;

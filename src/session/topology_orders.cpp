@@ -1,15 +1,14 @@
 #include "session/topology_orders.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <exception>
+#include <span>
 
 #include "team/agreement.hpp"
 #include "team/messages.hpp"
 #include "session/context.hpp"
 #include "mpi/world_ranks.hpp"
-#include "network/order.hpp"
+#include "topology/slot_table.hpp"
 
 namespace swapmeet {
 
@@ -17,27 +16,13 @@ namespace {
 
 constexpr int root = 0;
 
-/// The name of each rank's host. Collective.
-std::vector<std::string> hosts_of(const Peers& peers) {
-  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> mine{};
-  int length = 0;
-  PMPI_Get_processor_name(mine.data(), &length);
-  std::vector<std::array<char, MPI_MAX_PROCESSOR_NAME + 1>> all;
-  gather(mine, all, peers);
-  std::vector<std::string> names;
-  for (const auto& one : all) names.emplace_back(one.data());
-  return names;
-}
-
 /// What the first rank does while the others wait. Nothing is thrown.
-SlotTable compute(const OrderSource& source, const Members& members, double seconds, std::string& problem) {
+SlotTable read(const OrderSource& source, std::span<const Rank> world_ranks, std::string& problem) {
   try {
-    Result<SlotTable> made = make_order(source, members, seconds);
-    if (made) return *std::move(made);
-    problem = made.problem().text();
-  } catch (const std::exception& failure) {
-    problem = source.network + ": no order could be computed: " + failure.what();
-  }
+    Result<SlotTable> table = read_slots(source, world_ranks, context().world_ranks);
+    if (table) return *std::move(table);
+    problem = table.problem().text();
+  } catch (const std::exception& failure) { problem = source.network + ": it could not be read: " + failure.what(); }
   return {};
 }
 
@@ -71,21 +56,17 @@ std::string summary_of(std::int64_t slots, std::int64_t bound) {
   return std::to_string(slots) + " slots, " + std::to_string(bound) + " at least";
 }
 
-MadeOrder make(const OrderSource& source, const Endpoints& all, Rank rank, const Peers& peers, double seconds) {
-  Members members{{}, {}, context().world_ranks};
+MadeOrder make(const OrderSource& source, const Endpoints& all, Rank rank, const Peers& peers) {
   const std::vector<int> world_ranks = world_ranks_of(peers.comm);
-  const std::vector<std::string> hosts = source.place.empty() ? hosts_of(peers) : std::vector<std::string>{};
-  for (const Rank first : all.first_ranks) {
-    members.world_ranks.push_back(world_ranks[static_cast<std::size_t>(first)]);
-    if (!hosts.empty()) members.hosts.push_back(hosts[static_cast<std::size_t>(first)]);
-  }
+  std::vector<Rank> members;
+  for (const Rank first : all.first_ranks) members.push_back(world_ranks[static_cast<std::size_t>(first)]);
   MadeOrder made{source, all.member_of, nullptr, "", ""};
-  const SlotTable slots = rank == root ? compute(source, members, seconds, made.problem) : SlotTable{};
+  const SlotTable slots = rank == root ? read(source, members, made.problem) : SlotTable{};
   made.problem = broadcast(std::move(made.problem), peers);
   if (!made.problem.empty()) return made;
   std::int64_t sizes[2] = {slots.slots, slots.bound};
   swapmeet::broadcast(sizes, sizeof sizes, root, peers);
-  SlotRows rows{members.count(), static_cast<std::int32_t>(sizes[0]), -1, {}, {}};
+  SlotRows rows{static_cast<std::int32_t>(members.size()), static_cast<std::int32_t>(sizes[0]), -1, {}, {}};
   if (!scatter(slots, all, rank, peers, rows)) made.problem = source.network + ": the order did not reach all ranks";
   made.rows = std::make_shared<const SlotRows>(std::move(rows));
   made.summary = summary_of(sizes[0], sizes[1]);
@@ -100,11 +81,11 @@ const MadeOrder* Orders::known(const OrderSource& source, const Endpoints& all) 
   return nullptr;
 }
 
-const MadeOrder* Orders::find(const Spec& spec, const Shape& shape, Rank rank, const Peers& peers, double seconds) {
+const MadeOrder* Orders::find(const Spec& spec, const Shape& shape, Rank rank, const Peers& peers) {
   if (spec.order != Order::topology) return nullptr;
   const Endpoints all = endpoints(spec, shape);
   if (const MadeOrder* const made = known(spec.source, all)) return made;
-  made_.push_back(std::make_unique<MadeOrder>(make(spec.source, all, rank, peers, seconds)));
+  made_.push_back(std::make_unique<MadeOrder>(make(spec.source, all, rank, peers)));
   return made_.back().get();
 }
 

@@ -1,5 +1,5 @@
-/// Orders of the topology (network/order.hpp) on a communicator: its first rank makes each of them once and gives every
-/// rank its part.
+/// Orders of the topology on a communicator: its first rank reads the table of each of them (topology/slot_table.hpp) once and
+/// gives every rank its part.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,9 @@ struct MadeOrder {
 
 class Orders {
  public:
-  /// The order of `spec`, made when it is first asked for. Collective over `peers`, whose ranks are those of `shape`, and who can send messages.
+  /// The order of `spec`, read when it is first asked for. Collective over `peers`, whose ranks are those of `shape`, and who can send messages.
   /// nullptr: the spec asks for none.
-  const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, const Peers& peers, double seconds);
+  const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, const Peers& peers);
 
   /// `shape` with the order that was made for `spec`.
   Shape shape_for(const Spec& spec, const Shape& shape) const;

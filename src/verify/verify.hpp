@@ -15,7 +15,7 @@
 /// One execution settles every order of completion. What a rank has started depends only on how many of its sends and
 /// receives have completed, and grows with them; a message can complete once both its ends have started. So a
 /// completion never disables another (the system is persistent), and by the diamond lemma (newman1942) all maximal
-/// executions complete the same messages. search_orders() checks that argument by brute force on small cases.
+/// executions complete the same messages. search_orders() (tools/search) checks that argument by brute force on small cases.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/rows_in_turn.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
 #include "topology/neighbourhood.hpp"
@@ -66,18 +65,6 @@ Verdict verify_neighbours(std::span<const Flow> flows, std::span<const Neighbour
 
 /// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
 std::int64_t verify_memory_bytes(const Shape& shape);
-
-/// Walks through every order in which sends (buffered or rendezvous) and receives can complete, at most `most_states`
-/// states, and reports a state in which rendezvous messages alone cannot go on, or in which a block is written while
-/// another message in flight reads or writes it. For a few ranks only. Independent of verify().
-/// Sets `states` to the number of states seen; reports a finding if there are more than `most_states`.
-Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_states, std::int64_t& states);
-
-/// Walks through every order in which ranks can do so many exchanges over rows that are used in turn, and reports a row
-/// that is overwritten while another rank reads it, or has yet to, or that no rank can go on. At most `most_states`
-/// states; `ranks` <= 8. Sets `states` as search_orders() does.
-Verdict search_rows(Rank ranks, const RowsInTurn& turns, std::uint32_t exchanges, std::int64_t most_states,
-                    std::int64_t& states);
 
 /// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now: if it
 /// looks alike from every rank, a few of them (symmetry.hpp), or else all of them, if they are few.

@@ -1,4 +1,7 @@
-"""The folders of src/ form a line: none includes a file of one to its right; those on the left know no MPI."""
+"""The folders of src/ form a line: none includes a file of one to its right; those on the left know no MPI.
+
+Those of tools/ include the ones without MPI, and are included by none of src/.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
+TOOLS = SOURCE.parent / "tools"
 
 #: From left to right.
 WITHOUT_MPI = [
     "schedule",
     "topology",
     "algorithms",
-    "network",
     "engine",
     "sparse",
     "model",
@@ -27,7 +30,9 @@ WITHOUT_MPI = [
 WITH_MPI = ["mpi", "team", "node", "buffers", "observe", "exchange", "session", "api", "interpose", "front"]
 LINE = [*WITHOUT_MPI, *WITH_MPI]
 #: What is built apart, includes its own folder only, and is included by none.
-APART = ["cluster", "component", "workload"]
+APART = ["component", "workload"]
+#: The folders of tools/, from left to right but for the virtual cluster, which stands apart.
+OF_TOOLS = ["network", "estimate", "search", "cluster"]
 
 #: Words in names of files that say nothing, or nothing to who knows the field.
 VAGUE = re.compile(
@@ -48,9 +53,9 @@ def wrong_includes(root: Path) -> list[str]:
     for path in files(root):
         folder = path.relative_to(root).parts[0]
         for included in INCLUDE.findall(path.read_text()):
-            if included not in {*LINE, *APART} or included == folder:
+            if included not in {*LINE, *APART, *OF_TOOLS} or included == folder:
                 continue
-            if folder in APART or included in APART or LINE.index(included) > LINE.index(folder):
+            if {folder, included} & {*APART, *OF_TOOLS} or LINE.index(included) > LINE.index(folder):
                 wrong.append(f"{path.relative_to(root)} includes {included}/")
     return wrong
 
@@ -71,6 +76,14 @@ def test_every_folder_has_its_place() -> None:
 
 def test_no_folder_includes_one_to_its_right() -> None:
     assert wrong_includes(SOURCE) == []
+
+
+def test_tools_include_what_knows_no_mpi() -> None:
+    assert {path.name for path in TOOLS.iterdir() if path.is_dir()} == {*OF_TOOLS}
+    for path in files(TOOLS):
+        folder = path.relative_to(TOOLS).parts[0]
+        allowed = {folder} if folder == "cluster" else {*WITHOUT_MPI, *OF_TOOLS[: OF_TOOLS.index(folder) + 1]}
+        assert set(INCLUDE.findall(path.read_text())) & {*LINE, *APART, *OF_TOOLS} <= allowed, path
 
 
 def test_the_core_knows_no_mpi() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from _pytest.mark import ParameterSet
 
+from swapmeet.network.slot_tables import with_table
 from swapmeet.specs import alias_names
 
 FAMILY = [
@@ -109,7 +110,7 @@ def unequal_sizes(launch, built, mpi: str, ranks: int, algorithm: str, collectiv
     only, minimum = (f"{collective}/int", 94) if few else (collective, 200)
     argv = [built(mpi, "conformance"), "--only", only]
     env = {"SWAPMEET_NODES": NODES[ranks], "SWAPMEET_FIRST_CALLS": "0"}
-    check(launch(ranks, argv, mpi=mpi, algorithm=algorithm, env=env, timeout=LIMIT_S), minimum)
+    check(launch(ranks, argv, mpi=mpi, algorithm=with_table(algorithm, ranks), env=env, timeout=LIMIT_S), minimum)
 
 
 @pytest.mark.in_turn

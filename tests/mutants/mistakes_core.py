@@ -143,13 +143,22 @@ MISTAKES = (
         (CORE + "flow_test.py", CORE + "verify_test.py"),
     ),
     Mistake(
-        "a rank leaves before its flag is up",
-        "In the search over rows of shared memory, a rank goes on to the next exchange without its flag.",
-        "verify/rows.cpp",
-        "mine.row == Doing::raised && mine.done == others",
-        "mine.done == others",
+        "a table of slots may have a rank send twice in one",
+        "The reader of tables of slots does not look whether a rank sends, or receives, two messages in a slot.",
+        "topology/slot_table.cpp",
+        "last == rank + 1",
+        "false",
         CHECK,
-        (CORE + "rows_test.py",),
+        (CORE + "slots_test.py",),
+    ),
+    Mistake(
+        "a part of the world reads the first rows of a table",
+        "A communicator of some ranks of a table of all takes the rows of the first ones for its own.",
+        "topology/slot_table.cpp",
+        "of_world ? world_ranks[static_cast<std::size_t>(member)] : member",
+        "member",
+        TEST,
+        (MPI + "topology_execution_test.py::test_parts_have_their_rows_of_the_table",),
     ),
     # --- options
     Mistake(

@@ -13,7 +13,7 @@ from mistakes import MISTAKES, with_mistakes
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Of src: tools and what only they use (network, cluster, workload), and a component for Open MPI 4.
-WITHOUT = {"network", "cluster", "workload", "component"}
+WITHOUT = {"workload", "component"}
 LEAST = 60
 LEAST_BY_CHECK = 0.6
 

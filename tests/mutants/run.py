@@ -75,7 +75,7 @@ def copy_tree() -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
             shutil.copymode(HERE / name, target)
-    for part in ("src", "tests", "python"):
+    for part in ("src", "tests", "tools", "python"):
         for path in (TREE / part).rglob("*"):
             kept = path.suffix in (".so", ".pyc", ".pyi") or str(path.relative_to(TREE)) in names
             if path.is_file() and not kept:

@@ -101,7 +101,7 @@ def run(
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
     launch.require_writable("--stats", stats)
     launch.require_writable("--trace", trace)
-    chosen, preload, variables = application.prepare(argv, mpi, native, options)
+    chosen, preload, variables = application.prepare(argv, mpi, native, options, ranks=sum(per_node))
     words = launch.command(chosen, sum(per_node), argv, preload, variables)
     launch.replace_process(
         launching.command(chosen, per_node, network, words), launching.variables(chosen, sum(per_node))

@@ -264,7 +264,7 @@ def _choose(
         call = COLLECTIVES[collective]
         spec, reason, most = _core.choose(call, ranks, shared, options, nodes=nodes, knowledge=knowledge)
         ordered = dict(spec.parameters).get("order", "").startswith("topology")
-        problem = spec.unsuitable(ranks, nodes) if ordered else ""
+        problem = _core.order_table_problem(spec, ranks, nodes) if ordered else ""
         if not problem and not _fits(spec, collective, ranks, size, options, nodes):
             return _core.parse_spec("native"), _core.TOO_MUCH_MEMORY, 2**63 - 1
         if not problem:

@@ -42,7 +42,7 @@ def run(
     launch.require_writable("--stats", stats)
     if launcher is None:  # else other nodes may have other folders
         launch.require_writable("--trace", trace)
-    chosen, preload, variables = application.prepare(argv, mpi, native, options, launcher)
+    chosen, preload, variables = application.prepare(argv, mpi, native, options, launcher, ranks)
     environment = mpis.environment(chosen, ranks)
     libraries = [preload] if preload else []
     if heap:

@@ -38,7 +38,7 @@ class Network:
     counts: bool = False
 
     def words(self, nodes: int) -> list[str]:
-        """What src/cluster/settings.hpp reads.
+        """What tools/cluster/settings.hpp reads.
 
         Raises
         ------

@@ -17,6 +17,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import launch, mpis
 from swapmeet.mpi.library import library
 from swapmeet.mpi.mpis import Mpi
+from swapmeet.network.slot_tables import with_table
 from swapmeet.specs import parse_spec
 
 ABIS = {"libmpi.so.40": "openmpi", "libmpi.so.12": "mpich", "libmpich.so.12": "mpich", "libmpi_abi.so.1": "standard"}
@@ -140,7 +141,12 @@ def _parse(listed: str) -> Used | None:
 
 
 def prepare(
-    argv: Sequence[str], mpi: str | None, native: bool, options: Mapping[str, Any], launcher: str | None = None
+    argv: Sequence[str],
+    mpi: str | None,
+    native: bool,
+    options: Mapping[str, Any],
+    launcher: str | None = None,
+    ranks: int | None = None,
 ) -> tuple[Mpi, Path | None, dict[str, str]]:
     """What is needed to launch an application.
 
@@ -156,6 +162,8 @@ def prepare(
         Arguments of `launch.library_variables`.
     launcher : str, optional
         As in `launch.command`.
+    ranks : int, optional
+        How many there will be, if that is known: an order=topology(...) of a network is computed for so many.
 
     Returns
     -------
@@ -177,7 +185,10 @@ def prepare(
     if native:
         return chosen, None, {}
     progress.note(f"{chosen}, {why}")
-    return chosen, library(chosen), launch.library_variables(**options)
+    algorithm = options["algorithm"]
+    if algorithm is not None:
+        algorithm = with_table(algorithm, ranks)
+    return chosen, library(chosen), launch.library_variables(**{**options, "algorithm": algorithm})
 
 
 def choose_mpi(argv: Sequence[str], name: str | None) -> Mpi:

@@ -14,6 +14,7 @@ from swapmeet import _core
 from swapmeet.mpi import launch
 from swapmeet.mpi.library import library, program
 from swapmeet.mpi.mpis import Mpi
+from swapmeet.network.slot_tables import with_table
 
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE)
 SHOWN_LINES = 20  #: of the output of a run that failed
@@ -63,7 +64,7 @@ def run(
             if reason:
                 yield Outcome(algorithm, p, True, "cannot serve", "")
                 continue
-            variables = {} if native else {"SWAPMEET_ALGORITHM": algorithm}
+            variables = {} if native else {"SWAPMEET_ALGORITHM": with_table(algorithm, p)}
             yield _run_once(mpi, algorithm, p, argv, preload, variables, timeout_s)
 
 

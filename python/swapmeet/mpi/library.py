@@ -30,7 +30,7 @@ COMPONENT = "swapmeet_component"  #: a target that exists where it can be built
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
 CORE_FOLDER = "core"
 TOOLS = ("cmake", "ninja")
-COMPILED = ("benchmarks", "cmake", "include", "src", "tests")  #: folders of what is compiled
+COMPILED = ("benchmarks", "cmake", "include", "src", "tests", "tools")  #: folders of what is compiled
 NOT_COMPILED = ("", ".jsonl", ".py", ".pyc")
 OPTIONS = ["-DCMAKE_BUILD_TYPE=Release"]  #: of CMake, for folders that are configured from now on
 STAMP = "swapmeet-build.txt"  #: what a build folder was configured for

@@ -13,6 +13,7 @@ from pathlib import Path
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.candidates import AUTO
 from swapmeet.mpi.mpis import Mpi
+from swapmeet.network.slot_tables import with_table
 from swapmeet.simulate import peers
 from swapmeet.simulate.job import Simulator, ending
 from swapmeet.simulate.platform import Platform
@@ -80,7 +81,7 @@ def run(
     variables = {name: value for name, value in os.environ.items() if name.startswith("SWAPMEET_")}
     variables.setdefault("SWAPMEET_TUNING_FILE", "none")
     if spec != AUTO:
-        variables["SWAPMEET_ALGORITHM"] = spec
+        variables["SWAPMEET_ALGORITHM"] = with_table(spec, platform.ranks, simulated=True)
     preload = [] if peers.is_peer(spec) else [str(simulator.library)]
     status, output, errors, _ = simulator.launch(platform, program, arguments, options, preload, variables)
     timed = TIMED.search(errors)

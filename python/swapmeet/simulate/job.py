@@ -23,6 +23,7 @@ from swapmeet.measure.bench.cells import NATIVE, Cell
 from swapmeet.mpi.launch import end_with_parent
 from swapmeet.mpi.library import built, library, program
 from swapmeet.mpi.mpis import Mpi
+from swapmeet.network.slot_tables import NAMED, with_table
 from swapmeet.simulate import peers
 from swapmeet.simulate.platform import Platform
 
@@ -122,7 +123,7 @@ class Simulator:
     def run(self, job: Job) -> Outcome:
         """Simulate, and remember what came of it unless it was given up."""
         preload = [] if peers.is_peer(job.spec) else [str(self.library)]
-        variables = {} if peers.is_peer(job.spec) else _choice(job.spec)
+        variables = {} if peers.is_peer(job.spec) else _choice(with_table(job.spec, job.platform.ranks, simulated=True))
         exchange = [job.cell.collective, job.cell.sizes, str(job.cell.seed), job.cell.datatype, "1"]
         exchange.append(f"{job.platform.jitter_us:g}")
         words = ["--cfg=smpi/privatization:no", *peers.options(job.spec, job.cell.collective, job.native)]
@@ -232,8 +233,7 @@ class Simulator:
 
 def _choice(spec: str) -> dict[str, str]:
     chosen = {} if spec == AUTO else {"SWAPMEET_ALGORITHM": spec}
-    seconds = {name: os.environ[name] for name in ("SWAPMEET_ORDER_TIME",) if name in os.environ}
-    return {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_TUNING_FILE": "none", **seconds, **chosen}
+    return {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_TUNING_FILE": "none", **chosen}
 
 
 def _order_of(spec: str) -> list[str]:
@@ -269,7 +269,8 @@ def _where(output: str, errors: str) -> str:
 def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: float, peak_bytes: int) -> Outcome:
     answers = dict(ANSWER.findall(output))
     explained = EXPLAINED.findall(errors)
-    spec = explained[-1][0] if explained else job.spec
+    served = explained[-1][0] if explained else job.spec
+    spec = job.spec if NAMED in job.spec and served != NATIVE else served  # that is served by a table of its network
     outcome = functools.partial(Outcome, spec=spec, wall_s=wall_s, peak_bytes=peak_bytes)
     if status is None:
         return outcome(problem=f"given up, after {wall_s:.0f} s")

@@ -25,6 +25,7 @@ from swapmeet.measure.bench.results import Results, Writer
 from swapmeet.measure.bench.session import LaunchFailed, Refused, Sample, Session, Unavailable, WrongData
 from swapmeet.measure.bench.statistics import LEAST_SAMPLES, TARGET, converged
 from swapmeet.mpi.mpis import Mpi
+from swapmeet.network.slot_tables import with_table
 
 CHUNK_S = 0.5  #: samples are asked for in lists that take about so long
 MOST_FAILURES = 3  #: launches of an MPI on so many ranks that may fail in a block, before the rest is left out
@@ -258,7 +259,7 @@ class Visit:
             try:
                 if reason:
                     raise Refused(reason)
-                number = self.session.candidate(spec)
+                number = self.session.candidate(with_table(spec, cell.ranks))
                 self.session.check(number)
                 if spec == AUTO:
                     self.session.measure([(number, EARLY_CALLS)])

@@ -13,7 +13,7 @@
 #include <array>
 #include <string_view>
 
-#include "model/estimate.hpp"
+#include "estimate/estimate.hpp"
 #include "network/link_bound.hpp"
 
 namespace swapmeet {

@@ -3,8 +3,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/rows_in_turn.hpp"
-#include "verify/verify.hpp"
+#include "search/search.hpp"
 
 namespace swapmeet {
 

@@ -6,27 +6,9 @@
 #pragma once
 
 #include "network/flows.hpp"
+#include "topology/slot_table.hpp"
 
 namespace swapmeet {
-
-/// In which slot each rank sends to each other.
-struct SlotTable {
-  Rank ranks = 0;
-  std::int32_t slots = 0;
-  std::int64_t bound = 0;             ///< no schedule has fewer
-  std::uint64_t key = 0;              ///< network_key() of what it was made for
-  std::vector<std::int32_t> slot_of;  ///< [source · P + destination]; -1: to itself
-
-  std::int32_t slot(Rank from, Rank to) const {
-    return slot_of[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(to)];
-  }
-  /// For each slot, to whom `rank` sends; -1: to nobody.
-  std::vector<Rank> to(Rank rank) const;
-  /// For each slot, from whom it receives; -1: from nobody.
-  std::vector<Rank> from(Rank rank) const;
-
-  bool operator==(const SlotTable&) const = default;
-};
 
 struct Effort {
   std::uint64_t seed = 0;
@@ -44,9 +26,5 @@ SlotTable weighted_slots(const Routing& routing, const Placement& placement, Wei
 
 /// The sum of the largest messages of all slots.
 std::int64_t bytes_in_turn(const SlotTable& slots, Weights weights);
-
-/// docs/networks.md, "Tables of slots".
-std::string to_text(const SlotTable& slots);
-Result<SlotTable> parse_slots(std::string_view text);
 
 }  // namespace swapmeet

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <limits>
 #include <numeric>
 
 #include "network/flow_items.hpp"
-#include "network/text.hpp"
 #include "network/torus_slots.hpp"
 #include "network/turns.hpp"
-#include "schedule/names.hpp"
 
 namespace swapmeet {
 
@@ -95,20 +91,6 @@ void repeat(const SlotTable& order, const Placement& hosts, const Placement& pla
 
 }  // namespace
 
-std::vector<Rank> SlotTable::to(Rank rank) const {
-  std::vector<Rank> peers(static_cast<std::size_t>(slots), -1);
-  for (Rank other = 0; other < ranks; ++other)
-    if (other != rank) peers[static_cast<std::size_t>(slot(rank, other))] = other;
-  return peers;
-}
-
-std::vector<Rank> SlotTable::from(Rank rank) const {
-  std::vector<Rank> peers(static_cast<std::size_t>(slots), -1);
-  for (Rank other = 0; other < ranks; ++other)
-    if (other != rank) peers[static_cast<std::size_t>(slot(other, rank))] = other;
-  return peers;
-}
-
 SlotTable conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort) {
   const auto start = std::chrono::steady_clock::now();
   SlotTable result;
@@ -134,69 +116,6 @@ SlotTable conflict_free_slots(const Routing& routing, const Placement& placement
   const Flows flows = flows_of(routing, placement, draw);
   set_slots(best_colours(flows, known, result.bound, effort, draw, start), result);
   return result;
-}
-
-std::string to_text(const SlotTable& slots) {
-  char head[160];
-  std::snprintf(head, sizeof head, "swapmeet-slots 1\nkey %016llx\nranks %d\nslots %d\nbound %lld\n",
-                static_cast<unsigned long long>(slots.key), slots.ranks, slots.slots,
-                static_cast<long long>(slots.bound));
-  std::string text = head;
-  for (Rank from = 0; from < slots.ranks; ++from)
-    for (Rank to = 0; to < slots.ranks; ++to)
-      text += (from == to ? "-" : std::to_string(slots.slot(from, to))) + (to + 1 < slots.ranks ? ' ' : '\n');
-  return text;
-}
-
-Result<SlotTable> parse_slots(std::string_view text) {
-  Lines lines(text);
-  SlotTable slots;
-  const auto number = [&](std::size_t word, auto& value, int base = 10) {
-    return read_number(lines.words()[word], 0, std::numeric_limits<std::decay_t<decltype(value)>>::max(), value, base);
-  };
-  const auto field = [&](std::string_view key, auto& value, int base = 10) {
-    return lines.next() && lines.words().size() == 2 && lines.words()[0] == key && number(1, value, base);
-  };
-  int version = 0;
-  if (!field("swapmeet-slots", version) || version != 1) return Problem{"expected swapmeet-slots 1", 1, 1};
-  if (!field("key", slots.key, 16)) return lines.here("expected key HEXADECIMAL");
-  if (!field("ranks", slots.ranks) || slots.ranks < 1 || slots.ranks > 1 << 20)
-    return lines.here("expected ranks NUMBER");
-  if (!field("slots", slots.slots) || slots.slots > std::int64_t{slots.ranks} * (slots.ranks - 1))
-    return lines.here("expected slots NUMBER, no more than messages");
-  if (!field("bound", slots.bound)) return lines.here("expected bound NUMBER");
-  const auto p = static_cast<std::size_t>(slots.ranks);
-  for (std::size_t from = 0; from < p; ++from) {
-    if (!lines.next())
-      return Problem{"only " + std::to_string(from) + " of " + std::to_string(p) + " ranks: the table is cut off",
-                     lines.number(), 1};
-    if (lines.words().size() != p)
-      return lines.here("expected " + std::to_string(p) + " slots, found " + std::to_string(lines.words().size()));
-    for (std::size_t to = 0; to < p; ++to) {
-      std::int32_t slot = -1;
-      if (from == to ? lines.words()[to] != "-" : !number(to, slot) || slot >= slots.slots)
-        return lines.at(to, from == to ? "expected -: a rank sends nothing to itself"
-                                       : "expected a slot from 0 to " + std::to_string(slots.slots - 1));
-      slots.slot_of.push_back(slot);
-    }
-  }
-  if (lines.next()) return lines.here("expected the end");
-  // A rank that is to send (receive) twice in a slot could not keep its order.
-  std::vector<std::size_t> seen(static_cast<std::size_t>(slots.slots), 0);
-  for (const bool sends : {true, false}) {
-    std::fill(seen.begin(), seen.end(), 0);
-    for (std::size_t rank = 0; rank < p; ++rank)
-      for (std::size_t other = 0; other < p; ++other) {
-        if (rank == other) continue;
-        std::size_t& last =
-            seen[static_cast<std::size_t>(sends ? slots.slot_of[rank * p + other] : slots.slot_of[other * p + rank])];
-        if (last == rank + 1)
-          return Problem{"rank " + std::to_string(rank) + (sends ? " sends" : " receives") + " twice in a slot",
-                         static_cast<int>(sends ? rank + 6 : 6), 1};
-        last = rank + 1;
-      }
-  }
-  return slots;
 }
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-#include "network/text.hpp"
+#include "schedule/lines.hpp"
 
 #include <algorithm>
 

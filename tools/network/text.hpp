@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "network/network.hpp"
+#include "schedule/lines.hpp"
 
 namespace swapmeet {
 
@@ -20,26 +21,5 @@ Result<Network> parse_slurm(std::string_view text);
 
 /// n[0-3,07] as n0 n1 n2 n3 n07; a problem names the column.
 Result<std::vector<std::string>> expand_hosts(std::string_view list);
-
-/// Splits a text into lines and words and says where they are.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : rest_(text) {}
-
-  /// The next line that has words; comments left out if `comments`.
-  bool next(bool comments = true);
-  const std::vector<std::string_view>& words() const { return words_; }
-  std::string_view line() const { return line_; }
-  int number() const { return number_; }
-  /// A problem with a word of the line.
-  Problem at(std::size_t word, std::string what) const;
-  /// A problem with the line.
-  Problem here(std::string what) const { return {std::move(what), number_, 1}; }
-
- private:
-  std::string_view rest_, line_;
-  std::vector<std::string_view> words_;
-  int number_ = 0;
-};
 
 }  // namespace swapmeet

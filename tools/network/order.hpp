@@ -1,4 +1,4 @@
-/// From what order=topology(...) says to the slots of the ranks of one communicator. Reads files; knows no MPI.
+/// From what order=topology(...) says, a network or a table, to the slots of ranks. Reads files.
 #pragma once
 
 #include <memory>
@@ -28,9 +28,6 @@ Result<SlotTable> make_order(const OrderSource& source, const Members& members, 
 
 /// Why there can be no such order; "" if there can. Computes none.
 std::string order_problem(const OrderSource& source, const Members& members);
-
-/// What a rank, or all (`only` = -1), must know of it.
-SlotRows rows_of(const SlotTable& slots, std::int32_t only = -1);
 
 /// The first link, or rank, that has more in a slot than its capacity, in words; "" if none has.
 std::string overfull(const Routing& routing, const Placement& placement, const SlotTable& slots);

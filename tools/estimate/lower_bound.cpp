@@ -1,4 +1,4 @@
-#include "model/lower_bound.hpp"
+#include "estimate/lower_bound.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "model/estimate.hpp"
+#include "estimate/estimate.hpp"
 
 #include <algorithm>
 #include <array>

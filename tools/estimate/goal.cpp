@@ -1,4 +1,4 @@
-#include "model/goal.hpp"
+#include "estimate/goal.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,9 +4,10 @@
 #include <bit>
 #include <unordered_set>
 
-#include "schedule/text.hpp"
-#include "verify/checks.hpp"
 #include "schedule/matching.hpp"
+#include "schedule/text.hpp"
+#include "search/search.hpp"
+#include "verify/checks.hpp"
 
 namespace swapmeet {
 

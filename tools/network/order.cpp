@@ -16,50 +16,8 @@ namespace swapmeet {
 namespace {
 
 constexpr std::size_t most_network_bytes = std::size_t{128} << 20;
-constexpr Rank most_members = 4096;                        ///< an order is a number for each pair
 constexpr std::int64_t most_hops = std::int64_t{1} << 27;  ///< that routing keeps, 2 bytes each
 constexpr std::int64_t moves_for_each_message = 2000;
-constexpr std::size_t most_problem = 300;  ///< bytes of a message to the user
-
-/// Without what a terminal would obey, and not too long.
-std::string told(const std::string& text) {
-  std::string words = in_quotes(text, most_problem);
-  return words.substr(1, words.size() - 2);
-}
-
-Problem in_file(const OrderSource& source, const Problem& problem) {
-  return {told(source.network + ": " + problem.text())};
-}
-
-bool is_table(std::string_view text) { return text.starts_with("swapmeet-slots"); }
-
-/// The rows of the members in a table of all ranks of MPI_COMM_WORLD, or the table itself if it is of as many ranks.
-Result<SlotTable> from_table(const SlotTable& table, const Members& members) {
-  const Rank count = members.count();
-  if (table.ranks != members.world && table.ranks != count)
-    return Problem{"the table is of " + std::to_string(table.ranks) + " ranks, not of " + std::to_string(count) +
-                   (count == members.world ? "" : " or " + std::to_string(members.world))};
-  const bool of_world = table.ranks == members.world;
-  SlotTable slots;
-  slots.ranks = count;
-  slots.slots = table.slots;
-  slots.key = table.key;
-  std::vector<std::int32_t> used(static_cast<std::size_t>(table.slots) + 1);
-  const auto in_table = [&](Rank member) {
-    return of_world ? members.world_ranks[static_cast<std::size_t>(member)] : member;
-  };
-  for (Rank from = 0; from < count; ++from)
-    for (Rank to = 0; to < count; ++to) {
-      slots.slot_of.push_back(from == to ? -1 : table.slot(in_table(from), in_table(to)));
-      if (from != to) used[static_cast<std::size_t>(slots.slot_of.back()) + 1] = 1;
-    }
-  std::partial_sum(used.begin(), used.end(), used.begin());  // slots that nobody uses are left out
-  for (std::int32_t& slot : slots.slot_of)
-    if (slot >= 0) slot = used[static_cast<std::size_t>(slot)];
-  slots.slots = used.back();
-  slots.bound = count == table.ranks ? table.bound : count - 1;
-  return slots;
-}
 
 /// The part of a host's name before the first dot.
 std::string_view short_name(std::string_view name) { return name.substr(0, name.find('.')); }
@@ -93,13 +51,6 @@ Result<Placement> placed(const OrderSource& source, const Network& network, cons
   return placement;
 }
 
-/// Why an order would be too large; "" if it would not.
-std::string too_many(const Members& members) {
-  if (members.count() <= most_members) return "";
-  return "an order of more than " + std::to_string(most_members) +
-         " ranks is too large to be computed, and there are " + std::to_string(members.count());
-}
-
 /// Why routes cannot be found out; "" if they can.
 std::string too_large(const Network& network, const Placement& placement) {
   const std::int64_t destinations = std::min<std::int64_t>(static_cast<std::int64_t>(placement.size()), network.hosts);
@@ -129,9 +80,9 @@ struct Read {
 
 Result<Read> read(const OrderSource& source) {
   const Result<std::string> text = text_of_file(source.network, most_network_bytes);
-  if (text && is_table(*text)) {
+  if (text && is_slot_table(*text)) {
     Result<SlotTable> table = parse_slots(*text);
-    if (!table) return in_file(source, table.problem());
+    if (!table) return in_source(source, table.problem());
     return Read{*std::move(table), {}};
   }
   const bool named = !text && text.problem().line < 0;
@@ -139,17 +90,17 @@ Result<Read> read(const OrderSource& source) {
                             : named ? named_network(source.network)
                                     : Result<Network>(text.problem());
   if (network) return Read{std::nullopt, *std::move(network)};
-  if (!named) return in_file(source, network.problem());
-  return Problem{told(in_quotes(source.network) + " is no file, and no network: " + network.problem().text())};
+  if (!named) return in_source(source, network.problem());
+  return Problem{in_quotes(source.network) + " is no file, and no network: " + network.problem().text()};
 }
 
 /// Calls use(routing, placement) if both can be had.
 template <class T, class Use>
 Result<T> on_network(const OrderSource& source, const Network& network, const Members& members, Use use) {
   const Result<Placement> placement = placed(source, network, members);
-  if (!placement) return in_file(source, placement.problem());
+  if (!placement) return in_source(source, placement.problem());
   const Result<Routing> routing = routed(source, network, *placement);
-  if (!routing) return in_file(source, routing.problem());
+  if (!routing) return in_source(source, routing.problem());
   return use(*routing, *placement);
 }
 
@@ -179,12 +130,12 @@ Effort standard_effort(Rank members, double seconds) {
 }
 
 Result<SlotTable> make_order(const OrderSource& source, const Members& members, double seconds) {
-  if (const std::string problem = too_many(members); !problem.empty()) return Problem{problem};
+  if (const std::string problem = too_many_in_order(members.count()); !problem.empty()) return Problem{problem};
   const Result<Read> found = read(source);
   if (!found) return found.problem();
   if (found->table) {
-    Result<SlotTable> slots = from_table(*found->table, members);
-    return slots ? slots : Result<SlotTable>(in_file(source, slots.problem()));
+    Result<SlotTable> slots = part_of(*found->table, members.world_ranks, members.world);
+    return slots ? slots : Result<SlotTable>(in_source(source, slots.problem()));
   }
   return on_network<SlotTable>(source, found->network, members,
                                [&](const Routing& routing, const Placement& placement) {
@@ -193,12 +144,12 @@ Result<SlotTable> make_order(const OrderSource& source, const Members& members, 
 }
 
 std::string order_problem(const OrderSource& source, const Members& members) {
-  if (std::string problem = too_many(members); !problem.empty()) return problem;
+  if (std::string problem = too_many_in_order(members.count()); !problem.empty()) return problem;
   const Result<Read> found = read(source);
   if (!found) return found.problem().text();
   if (found->table) {
-    const Result<SlotTable> slots = from_table(*found->table, members);
-    return slots ? "" : in_file(source, slots.problem()).text();
+    const Result<SlotTable> slots = part_of(*found->table, members.world_ranks, members.world);
+    return slots ? "" : in_source(source, slots.problem()).text();
   }
   const Result<bool> fits =
       on_network<bool>(source, found->network, members, [](const Routing&, const Placement&) { return true; });
@@ -212,16 +163,6 @@ Result<std::string> overfull(const OrderSource& source, const Members& members, 
   return on_network<std::string>(
       source, found->network, members,
       [&](const Routing& routing, const Placement& placement) { return overfull(routing, placement, slots); });
-}
-
-SlotRows rows_of(const SlotTable& slots, std::int32_t only) {
-  SlotRows rows{slots.ranks, slots.slots, only, {}, {}};
-  for (Rank rank = std::max(only, 0); rank < (only < 0 ? slots.ranks : only + 1); ++rank)
-    for (Rank other = 0; other < slots.ranks; ++other) {
-      rows.sends.push_back(slots.slot(rank, other));
-      rows.receives.push_back(slots.slot(other, rank));
-    }
-  return rows;
 }
 
 }  // namespace swapmeet

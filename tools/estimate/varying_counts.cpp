@@ -1,4 +1,4 @@
-#include "model/varying_counts.hpp"
+#include "estimate/varying_counts.hpp"
 
 #include <algorithm>
 #include <climits>

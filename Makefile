@@ -45,8 +45,8 @@ build: $(COMMAND)  ## Install the command into .venv and build libswapmeet.so fo
 	@$(call OPTIMISED,mpich); $(call OPTIMISED,openmpi)
 	@for mpi in mpich openmpi; do path=$$($(BIN)/swapmeet lib --mpi $$mpi) || exit; echo "$$mpi: $$path"; done
 
-# Needs one MPI, and of the extras its own.
-demo: $(VENV)/.package $(firstword $(WHEELS))  ## Run unmodified programs without and with Swapmeet: answers and speed-ups
+# Needs one MPI, and no module of Python that has to be compiled.
+demo: $(VENV)/.commands $(firstword $(WHEELS))  ## Run unmodified programs without and with Swapmeet: answers and speed-ups
 	@$(call OPTIMISED,mpich); $(BIN)/python -m swapmeet.demo
 
 # As root on Debian: installs what they are, about 1.5 GB.
@@ -225,6 +225,12 @@ $(VENV)/.core: $(VENV)/.tools $(CORE)
 MODULES := $(VENV)/.modules-$(firstword $(shell find python/swapmeet -name '*.py' | sort | cksum))
 $(MODULES): $(VENV)/.python
 	@rm -f $(VENV)/.modules-*; touch $@
+
+# What launches programs needs no core: one library is compiled when it is first asked for, and nothing else.
+$(VENV)/.commands: $(VENV)/.tools $(MODULES)
+	@[ -e $(VENV)/.package ] || $(PIP) --no-build-isolation --config-settings=cmake.define.SWAPMEET_PYTHON=OFF \
+		--config-settings=cmake.define.SWAPMEET_CORE=/none --editable '.[demo]'
+	@touch $@
 
 # What Python knows of the core is written down by nanobind, for mypy and editors: python/swapmeet/_core.pyi.
 $(VENV)/.package: $(VENV)/.core $(MODULES)

@@ -6,6 +6,7 @@ verifies its schedules. The algorithms themselves live in the core, `swapmeet._c
 
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 from swapmeet.errors import SwapmeetError
@@ -15,15 +16,20 @@ __version__ = version("swapmeet")
 
 
 class _WithoutCore:
-    """Stands for the core where the wheel has it for other Pythons only. What does not need it works."""
+    """Stands for the core where that is not compiled, or for other Pythons only. What does not need it works."""
 
     def __getattr__(self, name: str) -> Any:
         import sys
 
         raise SwapmeetError(
-            f"the core is missing: this wheel of swapmeet has none for {sys.implementation.cache_tag}; use another "
-            "Python, or compile it: pip install --force-reinstall --no-binary swapmeet swapmeet"
+            f"the core is missing for {sys.implementation.cache_tag}: in a checkout, run `make build`; elsewhere use "
+            "another Python, or compile it: pip install --force-reinstall --no-binary swapmeet swapmeet"
         )
+
+
+def has_core() -> bool:
+    """Whether the core is there."""
+    return find_spec("swapmeet._core") is not None
 
 
 def __getattr__(name: str) -> Any:

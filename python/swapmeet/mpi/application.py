@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from swapmeet import progress
+from swapmeet import has_core, progress
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import launch, mpis
 from swapmeet.mpi.library import library
@@ -175,7 +175,7 @@ def prepare(
     SwapmeetError
         If the program, the MPI, the launcher or the algorithm cannot be used.
     """
-    if options["algorithm"] not in (None, "auto"):
+    if options["algorithm"] not in (None, "auto") and has_core():  # otherwise the library says what is wrong with it
         parse_spec(options["algorithm"], "--algorithm")
     if argv:
         launch.require_program(argv[0])

@@ -84,6 +84,9 @@ void bind_trials(nb::module_& m) {
   m.attr("FIRST_UNPROMISING") = first_unpromising;
   nb::class_<SetupPolicy>(m, "SetupPolicy", "When a communicator is worth setting up (src/choose/setup_policy.hpp).")
       .def(nb::init<>())
+      .def("leave", &SetupPolicy::leave, "calls"_a, "The next calls are left to the host MPI before the ranks meet.")
+      .def("leaves_call", &SetupPolicy::leaves_call, "Whether the call that comes is; counts it.")
+      .def("meet", &SetupPolicy::meet, "The ranks meet: no call is left for that any more.")
       .def(
           "over",
           [](SetupPolicy& policy, bool measured, double small_calls, std::int64_t made) {

@@ -1359,6 +1359,15 @@ class SetupPolicy:
 
     def __init__(self) -> None: ...
 
+    def leave(self, calls: int) -> None:
+        """The next calls are left to the host MPI before the ranks meet."""
+
+    def leaves_call(self) -> bool:
+        """Whether the call that comes is; counts it."""
+
+    def meet(self) -> None:
+        """The ranks meet: no call is left for that any more."""
+
     def over(self, measured: bool, small_calls: float, made: int = 0) -> bool:
         """
         Counts a call; whether setting up is worth it now. measured, made: in earlier runs.

@@ -1,7 +1,9 @@
-/// When a communicator on several nodes is worth setting up, by the automatic choice.
+/// When a communicator is worth setting up, by the automatic choice: before its ranks meet, and, on several nodes, before they
+/// join.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace swapmeet {
 
@@ -11,7 +13,10 @@ struct EarlierCalls {
   std::int64_t made = 0;  ///< on each communicator of this program's last run, at least; 0: not known
 };
 
-/// Setting up takes some six small collectives, about as long as six calls with the smallest blocks (which take as many
+/// Before the ranks have met, the first calls are left to the host MPI by their number alone, as communicators that are made for
+/// few calls cannot earn what meeting takes. They count below as calls like the one that is asked about.
+///
+/// Setting up on several nodes takes some six small collectives, about as long as six calls with the smallest blocks (which take as many
 /// rounds of messages). What a call gains is not known before. So the host MPI serves the first calls, until they have taken
 /// about as long: then setting up costs at most what they took, and a program at most twice the better of both ways,
 /// however many calls it makes (ski rental); three times, where earlier runs have made enough such calls to measure them,
@@ -25,8 +30,17 @@ class SetupPolicy {
   static constexpr double first_calls = 6, first_known_calls = 3, repeated_calls = 4 * first_calls;
   static constexpr int least_calls = 3;
 
+  /// The next `calls` calls are left to the host MPI before the ranks meet.
+  void leave(int calls) { to_leave_ = calls; }
+  /// Whether the call that comes is; counts it.
+  bool leaves_call() { return to_leave_ > 0 && (++left_, to_leave_-- > 0); }
+  bool leaves_more() const { return to_leave_ > 0; }
+  /// The ranks meet: no call is left for that any more.
+  void meet() { to_leave_ = 0; }
+
   /// Counts a call that takes as long as `small_calls` of the smallest blocks (family.hpp). Whether setting up is worth it now.
   bool over(const EarlierCalls& earlier, double small_calls) {
+    awaited_ += std::exchange(left_, 0) * small_calls;
     if (earlier.measured && static_cast<double>(earlier.made) * small_calls >= repeated_calls) return true;
     if (earlier.measured ? awaited_ >= first_known_calls : awaited_ >= first_calls && calls_ >= least_calls)
       return true;
@@ -42,8 +56,9 @@ class SetupPolicy {
   }
 
  private:
-  double awaited_ = 0;
-  int calls_ = 0;
+  int to_leave_ = 0, left_ = 0;  ///< before the ranks meet
+  double awaited_ = 0;           ///< in calls of the smallest blocks
+  int calls_ = 0;                ///< since they have met: these are timed
 };
 
 }  // namespace swapmeet

@@ -85,8 +85,8 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     }
     locked_ = job.exists() ? job.facts().locked : progress_is_locked();
     starts_on_host_ = !job.exists() || job.facts().starts_on_host;
-    if (meeting == Meeting::after_some && may_leave_calls()) calls_left_ = first_calls(options);
-    if (meeting != Meeting::later && calls_left_ == 0) meet(first);
+    if (meeting == Meeting::after_some && may_leave_calls()) setup_policy_.leave(first_calls(options));
+    if (meeting != Meeting::later && !setup_policy_.leaves_more()) meet(first);
   }
   if (!refusal_.empty()) trace_nothing();
 }

@@ -212,7 +212,7 @@ class Communicator {
   }
   /// Whether the blocking call that comes is left to the host MPI, for it is one of the first: a communicator that is made for few
   /// exchanges is not worth setting up. Counts it. The same on all ranks. Local.
-  bool leaves_call() { return calls_left_ > 0 && calls_left_-- > 0; }
+  bool leaves_call() { return setup_policy_.leaves_call(); }
   /// Before anything else is exchanged or agreed on here. Collective.
   void be_ready() {
     finish_started();
@@ -398,7 +398,6 @@ class Communicator {
   std::vector<char> to_carry(const FirstCall& first);
   bool may_leave_calls() const;
   bool met_ = false;
-  int calls_left_ = 0;  ///< to the host MPI, from now on; none once the ranks have begun to meet
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
   bool some_observed_ = false;  ///< on some rank
   void withdraw();

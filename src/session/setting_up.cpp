@@ -82,7 +82,7 @@ std::vector<char> Communicator::to_carry(const FirstCall& first) {
 
 void Communicator::meet(const FirstCall* first) {
   met_ = true;
-  calls_left_ = 0;
+  setup_policy_.meet();
   const auto now = doing(Doing::meeting);
   mine_ = introduce();
   if (first) carried_ = to_carry(*first);
@@ -95,7 +95,7 @@ void Communicator::meet(const FirstCall* first) {
 }
 
 int Communicator::begin_to_meet() {
-  calls_left_ = 0;  // when it ends is known to each rank at another time
+  setup_policy_.meet();  // when it ends is known to each rank at another time
   mine_ = introduce();
   const int error = begin_census(mine_, told_, user_, arrival_);
   if (error) told_.clear();

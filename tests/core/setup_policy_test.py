@@ -59,3 +59,25 @@ def test_calls_count_by_what_the_host_mpi_is_expected_to_take(ranks: int, nodes:
     assert small_calls(1 << 20) > 6
     assert small_calls(8, ALLTOALLV) == small_calls(1 << 20, ALLTOALLV), "ranks do not know the others' sizes"
     assert small_calls(8, ALLTOALLV) >= small_calls(64), "MPIs have no Bruck's algorithm for them"
+
+
+@pytest.mark.parametrize(
+    ("left", "small_calls", "then"), [(0, 1.0, 6), (1, 1.0, 5), (4, 1.0, 3), (8, 1.0, 3), (1, 4.0, 3)]
+)
+def test_calls_before_the_ranks_meet_count(left: int, small_calls: float, then: int) -> None:
+    """Between nodes too little is left to await then, but for the three calls that are timed."""
+    policy = _core.SetupPolicy()
+    policy.leave(left)
+    assert [policy.leaves_call() for _ in range(left + 1)] == [True] * left + [False]
+    more = 0
+    while not policy.over(False, small_calls):
+        more += 1
+    assert more == then
+
+
+def test_no_call_is_left_once_the_ranks_meet() -> None:
+    policy = _core.SetupPolicy()
+    policy.leave(8)
+    assert policy.leaves_call()
+    policy.meet()
+    assert not policy.leaves_call()

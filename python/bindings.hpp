@@ -58,7 +58,7 @@ void for_each_surroundings(const std::vector<Neighbourhood>& all, std::string_vi
     if (const Neighbourhood& one = all[static_cast<std::size_t>(rank)]; one.ranks != ranks || one.rank != rank)
       throw std::invalid_argument("there must be a neighbourhood of each rank, in order");
   for (Rank rank = 0; rank < ranks; ++rank) {
-    Surroundings surroundings{shape, {}};
+    NodeNeighbourhoods surroundings{shape, {}};
     for (const Neighbourhood& one : all)
       if (shape.share_node(rank, one.rank)) surroundings.node.push_back(one);
     use(surroundings, rank);

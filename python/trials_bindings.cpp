@@ -86,7 +86,7 @@ void bind_trials(nb::module_& m) {
       .def(nb::init<>())
       .def("leave", &SetupPolicy::leave, "calls"_a, "The next calls are left to the host MPI before the ranks meet.")
       .def("leaves_call", &SetupPolicy::leaves_call, "Whether the call that comes is; counts it.")
-      .def("meet", &SetupPolicy::meet, "The ranks meet: no call is left for that any more.")
+      .def("set_up", &SetupPolicy::set_up, "The ranks meet: no call is left for that any more.")
       .def(
           "over",
           [](SetupPolicy& policy, bool measured, double small_calls, std::int64_t made) {

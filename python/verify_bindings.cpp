@@ -72,26 +72,27 @@ auto for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all, std
   std::string problem = unsuitable_for_neighbours(spec);
   if (spec.family == Family::native) problem = "the host MPI has no schedule";
   if (!problem.empty()) throw std::invalid_argument(problem);
-  std::vector<decltype(make(Surroundings{}, 0))> made;
-  for_each_surroundings(all, nodes, [&](const Surroundings& its, Rank rank) { made.push_back(make(its, rank)); });
+  std::vector<decltype(make(NodeNeighbourhoods{}, 0))> made;
+  for_each_surroundings(all, nodes, [&](const NodeNeighbourhoods& its, Rank rank) { made.push_back(make(its, rank)); });
   return made;
 }
 
 std::vector<Schedule> schedules_for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all,
                                                std::string_view nodes) {
-  return for_neighbours(spec, all, nodes, [&](const Surroundings& s, Rank rank) { return generate(spec, s, rank); });
+  return for_neighbours(spec, all, nodes,
+                        [&](const NodeNeighbourhoods& s, Rank rank) { return generate(spec, s, rank); });
 }
 
 std::vector<Flow> flows_for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all,
                                        std::string_view nodes) {
-  return for_neighbours(spec, all, nodes, [&](const Surroundings& s, Rank rank) { return flow(spec, s, rank); });
+  return for_neighbours(spec, all, nodes, [&](const NodeNeighbourhoods& s, Rank rank) { return flow(spec, s, rank); });
 }
 
 Work work_for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all, std::string_view nodes) {
   const auto ranks = static_cast<Rank>(all.size());
   const Nodes layout(shape_of(ranks, nodes));
   std::vector<double> most, sums;
-  const auto part_of = [&](const Surroundings& its, Rank rank) {
+  const auto part_of = [&](const NodeNeighbourhoods& its, Rank rank) {
     return neighbour_part(slot_flow(spec, its, rank), layout);
   };
   for (const NeighbourPart& part : for_neighbours(spec, all, nodes, part_of)) {

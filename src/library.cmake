@@ -11,7 +11,7 @@ endif()
 # and programs keep memory of the heap.
 
 # Messages between the ranks of a node and copies between datatypes, without MPI.
-add_library(swapmeet_transport STATIC node/node.cpp node/crowd.cpp node/regions.cpp node/segment.cpp node/arenas.cpp node/single_copy.cpp
+add_library(swapmeet_transport STATIC node/node.cpp node/oversubscription.cpp node/regions.cpp node/segment.cpp node/arenas.cpp node/single_copy.cpp
             typemap/copy.cpp typemap/type_map.cpp typemap/type_tree.cpp)
 target_include_directories(swapmeet_transport PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(swapmeet_transport BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/cmake/no-mpi)
@@ -40,8 +40,8 @@ set_target_properties(swapmeet_heap PROPERTIES OUTPUT_NAME swapmeet-heap LIBRARY
 
 set(interpose ${PROJECT_SOURCE_DIR}/src/interpose)
 # Each call passes through the files of the first list; those of the second set up, choose, watch and report.
-set(calls_pass "/(exchange/.*|buffers/(forward|owned_blocks|staging)|interpose/(entry|serve|start|requests|progressed)|mpi/(progress|progress_thread|coroutine|faults|outcome|native|datatype))[.]cpp$")
-file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp team/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp observe/*.cpp exchange/*.cpp
+set(calls_pass "/(exchange/.*|buffers/(block_copies|owned_blocks|staging)|interpose/(entry|serve|start|requests|progressed)|mpi/(progress|progress_thread|coroutine|faults|outcome|native|datatype))[.]cpp$")
+file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp team/*.cpp buffers/*.cpp node/node_peers.cpp node/node_group.cpp observe/*.cpp exchange/*.cpp
      session/*.cpp api/*.cpp interpose/*.cpp)
 set(call_sources ${mpi_sources})
 list(FILTER call_sources INCLUDE REGEX ${calls_pass})

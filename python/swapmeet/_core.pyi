@@ -1365,7 +1365,7 @@ class SetupPolicy:
     def leaves_call(self) -> bool:
         """Whether the call that comes is; counts it."""
 
-    def meet(self) -> None:
+    def set_up(self) -> None:
         """The ranks meet: no call is left for that any more."""
 
     def over(self, measured: bool, small_calls: float, made: int = 0) -> bool:

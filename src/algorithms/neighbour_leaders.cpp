@@ -55,7 +55,8 @@ Blocks incoming(const Neighbourhood& all) {
 
 class NeighbourLeaders : ByLeaders {
  public:
-  NeighbourLeaders(const Spec& spec, const Surroundings& all, Rank rank) : ByLeaders(spec, all.shape, rank), all_(all) {
+  NeighbourLeaders(const Spec& spec, const NodeNeighbourhoods& all, Rank rank)
+      : ByLeaders(spec, all.shape, rank), all_(all) {
     flow_.neighbours(all.of(rank).degrees());
   }
 
@@ -159,14 +160,14 @@ class NeighbourLeaders : ByLeaders {
 
   bool packs() const { return spec_.packing == Packing::memcpy; }
 
-  const Surroundings& all_;
+  const NodeNeighbourhoods& all_;
   Blocks leaving_, arriving_;  ///< between nodes by this rank
   std::int32_t slots_ = 0;
 };
 
 }  // namespace
 
-SlotFlow leaders_for_neighbours(const Spec& spec, const Surroundings& all, Rank rank) {
+SlotFlow leaders_for_neighbours(const Spec& spec, const NodeNeighbourhoods& all, Rank rank) {
   return NeighbourLeaders(spec, all, rank).make();
 }
 

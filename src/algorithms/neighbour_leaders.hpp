@@ -8,6 +8,6 @@
 namespace swapmeet {
 
 /// What travels to and from `rank`, of whose node `all` is.
-SlotFlow leaders_for_neighbours(const Spec& spec, const Surroundings& all, Rank rank);
+SlotFlow leaders_for_neighbours(const Spec& spec, const NodeNeighbourhoods& all, Rank rank);
 
 }  // namespace swapmeet

@@ -131,14 +131,14 @@ Schedule generate(const Spec& spec, const Neighbourhood& neighbourhood) {
   return place(direct(spec, neighbourhood), spec, Shape{neighbourhood.ranks});
 }
 
-SlotFlow slot_flow(const Spec& spec, const Surroundings& all, Rank rank) {
+SlotFlow slot_flow(const Spec& spec, const NodeNeighbourhoods& all, Rank rank) {
   return forwards(spec) ? leaders_for_neighbours(spec, all, rank) : direct(spec, all.of(rank));
 }
 
-Schedule generate(const Spec& spec, const Surroundings& all, Rank rank) {
+Schedule generate(const Spec& spec, const NodeNeighbourhoods& all, Rank rank) {
   return place(slot_flow(spec, all, rank), spec, all.shape);
 }
 
-Flow flow(const Spec& spec, const Surroundings& all, Rank rank) { return flow_of(slot_flow(spec, all, rank)); }
+Flow flow(const Spec& spec, const NodeNeighbourhoods& all, Rank rank) { return flow_of(slot_flow(spec, all, rank)); }
 
 }  // namespace swapmeet

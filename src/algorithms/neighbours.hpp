@@ -17,10 +17,10 @@ Schedule generate(const Spec& spec, const Neighbourhood& neighbourhood);
 
 /// The same for blocks of equal size, of any suitable spec: `all` is of the node of `rank`; and what travels, whatever the
 /// sizes.
-Schedule generate(const Spec& spec, const Surroundings& all, Rank rank);
-Flow flow(const Spec& spec, const Surroundings& all, Rank rank);
+Schedule generate(const Spec& spec, const NodeNeighbourhoods& all, Rank rank);
+Flow flow(const Spec& spec, const NodeNeighbourhoods& all, Rank rank);
 
 /// What both are made of. It has as many phases on every rank.
-SlotFlow slot_flow(const Spec& spec, const Surroundings& all, Rank rank);
+SlotFlow slot_flow(const Spec& spec, const NodeNeighbourhoods& all, Rank rank);
 
 }  // namespace swapmeet

@@ -36,7 +36,7 @@ class SetupPolicy {
   bool leaves_call() { return to_leave_ > 0 && (++left_, to_leave_-- > 0); }
   bool leaves_more() const { return to_leave_ > 0; }
   /// The ranks meet: no call is left for that any more.
-  void meet() { to_leave_ = 0; }
+  void set_up() { to_leave_ = 0; }
 
   /// Counts a call that takes as long as `small_calls` of the smallest blocks (family.hpp). Whether setting up is worth it now.
   bool over(const EarlierCalls& earlier, double small_calls) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "buffers/blocks.hpp"
-#include "buffers/forward.hpp"
+#include "buffers/block_copies.hpp"
 #include "buffers/staging.hpp"
 #include "exchange/links.hpp"
 #include "mpi/simulation.hpp"

@@ -15,7 +15,7 @@
 #include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 #include "exchange/invocation.hpp"
-#include "node/neighbours.hpp"
+#include "node/node_peers.hpp"
 #include "node/row_exchange.hpp"
 #include "team/team.hpp"
 #include "observe/phases.hpp"
@@ -24,7 +24,7 @@ namespace swapmeet {
 
 /// How messages within the node travel.
 struct Local {
-  Neighbours* neighbours = nullptr;  ///< nullptr: as all others
+  NodePeers* node_peers = nullptr;  ///< nullptr: as all others
   SingleCopy single_copy{};
   bool by_rows = false;  ///< each exchange is one of all ranks of a node, each with each
 };
@@ -46,7 +46,7 @@ struct Slots {
   };
 
   /// What is sent once its receiver has granted it.
-  struct Waiting {
+  struct UngrantedSend {
     Part part;
     Rank peer;
     Kind kind;
@@ -55,9 +55,9 @@ struct Slots {
 
   std::vector<MPI_Request> requests;
   std::vector<MPI_Status> statuses;
-  std::vector<Waiting> waiting;     ///< by slot of the sends
-  std::vector<Transfer> transfers;  ///< `link` is null: none
-  std::vector<Piece> pieces;        ///< of the transfers: of each so many
+  std::vector<UngrantedSend> waiting;  ///< by slot of the sends
+  std::vector<Transfer> transfers;     ///< `link` is null: none
+  std::vector<Piece> pieces;           ///< of the transfers: of each so many
   std::size_t pieces_each = 1;
   std::vector<std::uint32_t> messages;  ///< by slot; none: it is free
   std::vector<Probe> probes;
@@ -90,7 +90,7 @@ class Links {
     sent_ = false;
     unexpected_.link = nullptr;
     in_place_ = in_place;
-    if (in_place) local_.neighbours->begin_in_place();
+    if (in_place) local_.node_peers->begin_in_place();
     if (local_.by_rows) begin_row(block_bytes);
   }
 
@@ -98,11 +98,11 @@ class Links {
   const Watching& watch() const { return watch_; }
 
   /// Whether some ranks are on this node, as far as anyone knows.
-  bool shares_node() const { return local_.neighbours != nullptr; }
+  bool shares_node() const { return local_.node_peers != nullptr; }
 
   /// Whether anything was sent in this exchange.
   bool sent() const { return sent_; }
-  bool local(Rank peer) const { return local_.neighbours && local_.neighbours->link(peer); }
+  bool local(Rank peer) const { return local_.node_peers && local_.node_peers->link(peer); }
 
   LostData& lost() const { return lost_; }
 
@@ -113,8 +113,8 @@ class Links {
   template <bool is_send, class Wire>
   [[gnu::always_inline]] int start(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, const Wire& wire,
                                    Started& started, std::uint32_t number = 0) {
-    if (local_.neighbours) [[unlikely]]
-      if (NodeLink* const link = local_.neighbours->link(peer)) {
+    if (local_.node_peers) [[unlikely]]
+      if (NodeLink* const link = local_.node_peers->link(peer)) {
         start_transfer<is_send>(slots_, slot, message, peer, kind, *link, wire, started);
         return MPI_SUCCESS;
       }
@@ -143,8 +143,8 @@ class Links {
   template <class Out, class In, class Copy>
   int exchange_rows(std::span<NodeLink* const> sends, Out&& out, std::span<NodeLink* const> receives, In&& in,
                     std::span<std::uint32_t> late, Copy&& copy) {
-    return exchange_by_rows(RowRank{*this, *local_.neighbours}, sends, out, receives, in, late, [&] {
-      local_.neighbours->here();
+    return exchange_by_rows(RowRank{*this, *local_.node_peers}, sends, out, receives, in, late, [&] {
+      local_.node_peers->here();
       copy();
     });
   }
@@ -155,15 +155,15 @@ class Links {
                    std::span<NodeLink* const> receives, In&& in, std::span<std::uint32_t> late, Copy&& copy) {
     bool moved = false;
     const int error = advance_by_rows(
-        progress, RowRank{*this, *local_.neighbours}, sends, out, receives, in, late,
+        progress, RowRank{*this, *local_.node_peers}, sends, out, receives, in, late,
         [&] {
-          local_.neighbours->here();
-          local_.neighbours->moved();
+          local_.node_peers->here();
+          local_.node_peers->moved();
           copy();
         },
         moved);
-    if (moved) local_.neighbours->moved();
-    const int why = error == unfinished ? local_.neighbours->broken() : MPI_SUCCESS;
+    if (moved) local_.node_peers->moved();
+    const int why = error == unfinished ? local_.node_peers->broken() : MPI_SUCCESS;
     return why ? why : error;
   }
   std::size_t row_block_bytes() const { return row_block_bytes_; }
@@ -190,7 +190,7 @@ class Links {
       return slots_.probes.push_back({slot, peer, team().tag_here(tags_.of(kind, call_->number, number))});
     watch_.begins(&slots_.requests[slot], Direction::receive, peer, std::size_t{0}, static_cast<int>(kind));
     begin_transfer(slots_, slot,
-                   Transfer::receive(*local_.neighbours->link(peer), {}, Transfer::any_size, call_->number));
+                   Transfer::receive(*local_.node_peers->link(peer), {}, Transfer::any_size, call_->number));
   }
 
   /// A message that is under way until the end. All that are received come before those that are sent.
@@ -199,7 +199,7 @@ class Links {
     const auto slot = static_cast<std::uint32_t>(background_used_);
     if (local(peer)) {
       Started started = Started::nothing;
-      start_transfer<is_send>(*background_, slot, slot, peer, Kind::direct, *local_.neighbours->link(peer), wire,
+      start_transfer<is_send>(*background_, slot, slot, peer, Kind::direct, *local_.node_peers->link(peer), wire,
                               started);
       if (started == Started::underway) ++background_used_;
       return MPI_SUCCESS;
@@ -217,7 +217,7 @@ class Links {
     window_ = round.in_flight();
     granted_ = round.posting == Posting::granted;
     patience_ = round.completion == Completion::test ? 1024 : 16;
-    if (local_.neighbours) local_.neighbours->here();
+    if (local_.node_peers) local_.node_peers->here();
     requests_ = transfers_ = heads_ = 0;
     polls_ = failures_ = 0;
   }
@@ -225,7 +225,7 @@ class Links {
   /// All messages of the round have been started, or wait for a slot.
   void posted() {
     if (!local_.by_rows) return;
-    local_.neighbours->rows().posted();
+    local_.node_peers->rows().posted();
     raise();
   }
 
@@ -265,7 +265,7 @@ class Links {
         if (slots_.transfers[slot].link) continue;
         if (const int error = done(slot)) return error;
       }
-      if (const int error = local_.neighbours->broken()) return error;
+      if (const int error = local_.node_peers->broken()) return error;
     }
     if (background_transfers_ > 0) advance_background(moved);
     if (!slots_.probes.empty())
@@ -277,7 +277,7 @@ class Links {
   bool turn(bool moved) {
     watch_.turned(moved);
     if (!call_->waits) return false;
-    if (local_.neighbours) local_.neighbours->turn(moved, waits_for_mpi());
+    if (local_.node_peers) local_.node_peers->turn(moved, waits_for_mpi());
     else if constexpr (simulated) pass_time(moved);
     else if (++polls_ >= patience_) sched_yield();
     return true;
@@ -292,7 +292,7 @@ class Links {
       bool moved = false;
       advance_background(moved);
       if (background_transfers_ == 0) break;
-      if (const int error = local_.neighbours->broken()) return error;
+      if (const int error = local_.node_peers->broken()) return error;
       if (const int error =
               finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, false, team());
           error && error != unfinished)
@@ -313,7 +313,7 @@ class Links {
   /// Others wait for this rank's row, even if it waits for nothing.
   int finish_row() {
     while (row_is_due() && !raise()) {
-      if (const int error = local_.neighbours->broken()) return error;
+      if (const int error = local_.node_peers->broken()) return error;
       if (!turn(false)) return unfinished;
     }
     return MPI_SUCCESS;
@@ -330,7 +330,7 @@ class Links {
     slots_.probes.clear();
     for (Transfer& transfer : slots_.transfers) transfer.link = nullptr;
     if (background_) swapmeet::abandon(background_->requests, {});
-    if (local_.neighbours) local_.neighbours->abandon(sent_);
+    if (local_.node_peers) local_.node_peers->abandon(sent_);
   }
 
  private:
@@ -377,7 +377,7 @@ class Links {
 
   /// Sends what waits in the slot of a send whose grant has come.
   int send_granted(std::uint32_t slot) {
-    Slots::Waiting& message = slots_.waiting[slot - window_];
+    Slots::UngrantedSend& message = slots_.waiting[slot - window_];
     message.waits = false;
     ++requests_;
     return start_request<true>(&slots_.requests[slot], message.part, message.peer, message.kind, 0);
@@ -441,7 +441,7 @@ class Links {
     watch_.begins(&slots.requests[slot], is_send ? Direction::send : Direction::receive, peer, place.bytes,
                   static_cast<int>(kind));
     if (is_send && place.pieces.size() == 1 && !offers(place.bytes) && !wire.marked()) [[likely]]
-      if (local_.neighbours->send_now(link, place.pieces[0], call_->number)) {
+      if (local_.node_peers->send_now(link, place.pieces[0], call_->number)) {
         watch_.done(&slots.requests[slot]);
         sent_ = true;
         started = Started::finished;
@@ -465,16 +465,16 @@ class Links {
   }
 
   void begin_row(std::size_t block_bytes) {
-    Neighbours& all = *local_.neighbours;
+    NodePeers& all = *local_.node_peers;
     // what lies in a region is copied once
     row_block_bytes_ = all.rows().block_bytes();
     if (all.has_regions()) row_block_bytes_ = std::min(row_block_bytes_, local_.single_copy.of_region_bytes - 1);
     all.rows().begin(call_->number, block_bytes <= row_block_bytes_ ? block_bytes : 0);
   }
 
-  bool row_is_due() const { return local_.by_rows && !local_.neighbours->rows().raised(); }
+  bool row_is_due() const { return local_.by_rows && !local_.node_peers->rows().raised(); }
   bool raise() {
-    const bool raised = local_.neighbours->raise();
+    const bool raised = local_.node_peers->raise();
     sent_ |= raised;
     return raised;
   }
@@ -487,9 +487,9 @@ class Links {
     }
     if (unexpected_.link != &link) return unfinished;
     while (true) {
-      const bool moved = local_.neighbours->advance(unexpected_);
+      const bool moved = local_.node_peers->advance(unexpected_);
       if (unexpected_.done()) break;
-      if (const int error = local_.neighbours->broken()) return error;
+      if (const int error = local_.node_peers->broken()) return error;
       if (!turn(moved)) return unfinished;
     }
     if (unexpected_.cut || unexpected_.failed) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
@@ -500,7 +500,7 @@ class Links {
   /// This rank in exchange_by_rows() and advance_by_rows().
   struct RowRank {
     Links& links;
-    Neighbours& all;
+    NodePeers& all;
 
     NodeRows& rows() const { return all.rows(); }
     void raise() const { links.raise(); }
@@ -514,7 +514,7 @@ class Links {
   template <bool is_send, class Wire>
   bool start_by_row(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, NodeLink& link, const Place& place,
                     const Wire& wire, Started& started) {
-    NodeRows& rows = local_.neighbours->rows();
+    NodeRows& rows = local_.node_peers->rows();
     const bool marked = is_send && wire.marked(), writes = is_send && !marked && rows.ready();
     if (is_send && !marked && place.bytes > row_block_bytes_) return rows.send_elsewhere(link.member), false;
     watch_.begins(&slots_.requests[slot], is_send ? Direction::send : Direction::receive, peer, place.bytes,
@@ -553,10 +553,10 @@ class Links {
   /// Returns whether anything has moved. A transfer that is done gives its slot back.
   bool advance(Slots& slots, std::uint32_t slot) {
     Transfer& transfer = slots.transfers[slot];
-    bool moved = local_.neighbours->advance(transfer);
+    bool moved = local_.node_peers->advance(transfer);
     if (transfer.wants_memory()) {
       give_memory(slots, slot, transfer);
-      moved |= local_.neighbours->advance(transfer);
+      moved |= local_.node_peers->advance(transfer);
     }
     if (!transfer.done()) return moved;
     if (transfer.cut || (transfer.failed && !transfer.outgoing)) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);

@@ -24,31 +24,31 @@ std::size_t most_pieces(const Schedule& schedule) {
 
 }  // namespace
 
-Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, Neighbours* neighbours, const Tags& tags)
+Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers* node_peers, const Tags& tags)
     : Exchange(spec, tags), shared_schedule_(std::move(schedule)),
-      local_{neighbours, single_copy(spec.intra),
-             neighbours && spec.intra == Transport::rows && neighbours->rows().block_bytes() > 0} {
+      local_{node_peers, single_copy(spec.intra),
+             node_peers && spec.intra == Transport::rows && node_peers->rows().block_bytes() > 0} {
   std::uint32_t widest = 0;
   bool granted = false;
   for (const Step& step : schedule_.steps) {
     widest = std::max(widest, step.in_flight());
     granted |= step.posting == Posting::granted;
   }
-  slots_.make_room(widest, neighbours != nullptr, false, neighbours ? most_pieces(schedule_) : 1, granted);
+  slots_.make_room(widest, node_peers != nullptr, false, node_peers ? most_pieces(schedule_) : 1, granted);
   shared_scratch_blocks_ = schedule_.scratch_blocks;
   if (segmented() || forwards()) needs_ = Needs::bytes;
-  else if (neighbours) needs_ = all_local() ? Needs::maps : Needs::bytes;
+  else if (node_peers) needs_ = all_local() ? Needs::maps : Needs::bytes;
   if (makes_types()) types_.make_room(schedule_);
-  if (!segmented()) operations_ = operations_of(schedule_, neighbours == nullptr);
+  if (!segmented()) operations_ = operations_of(schedule_, node_peers == nullptr);
   if (local_.by_rows) list_rows();
   takes_place_ = needs_ == Needs::maps && in_one_step() && !schedule_.neighbours;
-  passes_ = std::make_unique<Passes>(*this);
+  states_ = std::make_unique<ExchangeStates>(*this);
 }
 
 /// Whether no message goes by MPI.
 bool Plan::all_local() const {
   return std::ranges::all_of(std::array{&schedule_.sends, &schedule_.receives}, [this](const auto* messages) {
-    return std::ranges::all_of(*messages, [this](const Message& one) { return local_.neighbours->link(one.peer); });
+    return std::ranges::all_of(*messages, [this](const Message& one) { return local_.node_peers->link(one.peer); });
   });
 }
 
@@ -67,7 +67,7 @@ void Plan::list_rows() {
   for (const auto& [messages, listed] :
        {std::pair(&schedule_.sends, &sends), std::pair(&schedule_.receives, &receives)})
     for (const Message& message : *messages) {
-      NodeLink* const link = local_.neighbours->link(message.peer);
+      NodeLink* const link = local_.node_peers->link(message.peer);
       if (!link) return;
       listed->links.push_back(link);
       listed->blocks.push_back(schedule_.runs[message.first].first);
@@ -84,15 +84,15 @@ Plan::~Plan() = default;
 
 /// An exchange: the engine, and what it refers to. It is kept from call to call, and only bound to other blocks.
 template <class Payload, class Watching>
-struct Plan::Pass {
+struct Plan::ExchangeState {
   template <class... Arguments>
-  explicit Pass(Plan& plan, Arguments&&... arguments)
+  explicit ExchangeState(Plan& plan, Arguments&&... arguments)
       : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, links),
         links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.lost_, plan.forwards()),
         engine(links, payload), takes_place(plan.takes_place_) {}
   static constexpr bool watched = std::is_same_v<Watching, Watch>;
-  Pass(const Pass&) = delete;
-  Pass& operator=(const Pass&) = delete;
+  ExchangeState(const ExchangeState&) = delete;
+  ExchangeState& operator=(const ExchangeState&) = delete;
 
   /// `what`: as of Payload::bind(). `call` stays until the exchange is over.
   template <class... What>
@@ -116,15 +116,15 @@ struct Plan::Pass {
   const bool takes_place;
 };
 
-struct Plan::Passes {
-  explicit Passes(Plan& plan)
+struct Plan::ExchangeStates {
+  explicit ExchangeStates(Plan& plan)
       : rows(plan, plan.types_), watched_rows(plan, plan.types_), blocks(plan, plan.needs_ == Needs::bytes),
         watched_blocks(plan, plan.needs_ == Needs::bytes) {}
 
   template <class Watching>
-  using OfRows = Pass<RowsPayload<Watching>, Watching>;
+  using OfRows = ExchangeState<RowsPayload<Watching>, Watching>;
   template <class Watching>
-  using OfBlocks = Pass<BlocksPayload<Watching>, Watching>;
+  using OfBlocks = ExchangeState<BlocksPayload<Watching>, Watching>;
 
   OfRows<Unwatched> rows;
   OfRows<Watch> watched_rows;
@@ -152,27 +152,29 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
 }
 
 int Plan::run(const Rows& rows, const Invocation& call, bool& sent) {
-  return call.clock ? run_rows(passes_->watched_rows, rows, call, sent) : run_rows(passes_->rows, rows, call, sent);
+  return call.clock ? run_rows(states_->watched_rows, rows, call, sent) : run_rows(states_->rows, rows, call, sent);
 }
 
-template <class AnyPass>
-[[gnu::always_inline]] inline int Plan::run_rows(AnyPass& pass, const Rows& rows, const Invocation& call, bool& sent) {
+template <class AnyState>
+[[gnu::always_inline]] inline int Plan::run_rows(AnyState& state, const Rows& rows, const Invocation& call,
+                                                 bool& sent) {
   if (broken_) [[unlikely]]
     return sent = true, MPI_ERR_OTHER;
   if (rows.block_bytes == 0) return sent = false, call.failure;
   const bool room = scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes);
   if (!room || call.failure) [[unlikely]]
-    return run_without_data(pass, rows, call, sent);
-  pass.begin(call, rows, scratch_.memory());
-  return ended(pass, run_operations(pass), sent);
+    return run_without_data(state, rows, call, sent);
+  state.begin(call, rows, scratch_.memory());
+  return ended(state, run_operations(state), sent);
 }
 
 /// Where this rank has failed, or has no memory.
-template <class AnyPass>
-[[gnu::noinline, gnu::cold]] int Plan::run_without_data(AnyPass& pass, const Rows& rows, Invocation call, bool& sent) {
+template <class AnyState>
+[[gnu::noinline, gnu::cold]] int Plan::run_without_data(AnyState& state, const Rows& rows, Invocation call,
+                                                        bool& sent) {
   if (!call.failure) call.failure = MPI_ERR_NO_MEM;
-  pass.begin(call, rows, nullptr);
-  return ended(pass, pass.advance(), sent);
+  state.begin(call, rows, nullptr);
+  return ended(state, state.advance(), sent);
 }
 
 namespace {
@@ -190,15 +192,15 @@ Piece place_of(std::int32_t block, bool is_sent, const Blocks& send, const Block
 
 /// The step that is exchanged by rows, of blocks that fit_rows(): `what` says where they are. `progress`: nullptr, it is to
 /// be over; else it goes on from there, without waiting.
-template <class AnyPass, class... What>
-[[gnu::always_inline]] inline int Plan::exchange_rows(AnyPass& pass, RowProgress* progress, const What&... what) {
+template <class AnyState, class... What>
+[[gnu::always_inline]] inline int Plan::exchange_rows(AnyState& state, RowProgress* progress, const What&... what) {
   const auto out = [&](std::size_t i) { return place_of(row_sends_.blocks[i], true, what...); };
   const auto in = [&](std::size_t i) { return place_of(row_receives_.blocks[i], false, what...); };
-  const auto copy = [&] { pass.payload.copy(row_step_); };
+  const auto copy = [&] { state.payload.copy(row_step_); };
   const int error =
-      progress ? pass.links.advance_rows(*progress, row_sends_.links, out, row_receives_.links, in, late_rows_, copy)
-               : pass.links.exchange_rows(row_sends_.links, out, row_receives_.links, in, late_rows_, copy);
-  return error && error != unfinished ? pass.engine.give_up(error) : error;
+      progress ? state.links.advance_rows(*progress, row_sends_.links, out, row_receives_.links, in, late_rows_, copy)
+               : state.links.exchange_rows(row_sends_.links, out, row_receives_.links, in, late_rows_, copy);
+  return error && error != unfinished ? state.engine.give_up(error) : error;
 }
 
 /// Whether all blocks that this rank exchanges with others can be in rows.
@@ -216,49 +218,50 @@ bool Plan::fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& re
 }
 
 /// By the list of operations, which is as the schedule.
-template <class AnyPass>
-[[gnu::always_inline]] inline int Plan::run_operations(AnyPass& pass) {
-  const auto& watch = pass.links.watch();
+template <class AnyState>
+[[gnu::always_inline]] inline int Plan::run_operations(AnyState& state) {
+  const auto& watch = state.links.watch();
   for (const Operation& operation : operations_) {
     int error = MPI_SUCCESS;
     switch (operation.kind) {
       case Operation::Kind::copy: {
         watch.step(operation.step);
         const auto phase = watch.during(phase_of(schedule_.steps[operation.step].purpose));
-        pass.payload.copy_row(operation.from, operation.to);
+        state.payload.copy_row(operation.from, operation.to);
         break;
       }
       case Operation::Kind::swap:
         watch.step(operation.step);
-        error = pass.links.swap(pass.payload.template row<true>(operation.from), operation.destination,
-                                pass.payload.template row<false>(operation.to), operation.source);
+        error = state.links.swap(state.payload.template row<true>(operation.from), operation.destination,
+                                 state.payload.template row<false>(operation.to), operation.source);
         if (error) [[unlikely]]
-          return pass.engine.give_up(error);
+          return state.engine.give_up(error);
         break;
       case Operation::Kind::rows: {
-        const Rows& rows = pass.payload.rows();
-        error = !AnyPass::watched && fit_rows(pass.links.row_block_bytes(), rows) ? exchange_rows(pass, nullptr, rows)
-                                                                                  : pass.engine.round(operation.step);
+        const Rows& rows = state.payload.rows();
+        error = !AnyState::watched && fit_rows(state.links.row_block_bytes(), rows)
+                    ? exchange_rows(state, nullptr, rows)
+                    : state.engine.round(operation.step);
         break;
       }
-      case Operation::Kind::step: error = pass.engine.round(operation.step); break;
+      case Operation::Kind::step: error = state.engine.round(operation.step); break;
     }
     if (error) [[unlikely]]
       return error;
   }
-  if (const int error = pass.links.finish_row()) [[unlikely]]
-    return pass.engine.give_up(error);
-  return pass.payload.over();
+  if (const int error = state.links.finish_row()) [[unlikely]]
+    return state.engine.give_up(error);
+  return state.payload.over();
 }
 
 /// After an exchange that ended with `error`, which is returned.
-template <class AnyPass>
-[[gnu::always_inline]] inline int Plan::ended(AnyPass& pass, int error, bool& sent) {
+template <class AnyState>
+[[gnu::always_inline]] inline int Plan::ended(AnyState& state, int error, bool& sent) {
   if (error) [[unlikely]] {
-    sent = pass.links.sent();
-    broken_ = pass.engine.gave_up() && sent;
+    sent = state.links.sent();
+    broken_ = state.engine.gave_up() && sent;
     if (broken_) scratch_.lose();
-    pass.engine.restart();
+    state.engine.restart();
   }
   scratch_.release();
   return error;
@@ -268,19 +271,19 @@ int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call,
   if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, call, sent);
   if (broken_) return sent = true, MPI_ERR_OTHER;
   if (forwards()) return sent = false, MPI_ERR_ARG;  // what is sent is not what is received: the host MPI is to say so
-  const auto run_blocks = [&](auto& pass) {
-    pass.begin(call, send, receive);
-    if (pass.watched || row_sends_.links.empty() || call.failure ||
-        !fit_rows(pass.links.row_block_bytes(), send, receive))
-      return ended(pass, pass.advance(), sent);
-    const int error = exchange_rows(pass, nullptr, send, receive);
-    return ended(pass, error ? error : pass.payload.over(), sent);
+  const auto run_blocks = [&](auto& state) {
+    state.begin(call, send, receive);
+    if (state.watched || row_sends_.links.empty() || call.failure ||
+        !fit_rows(state.links.row_block_bytes(), send, receive))
+      return ended(state, state.advance(), sent);
+    const int error = exchange_rows(state, nullptr, send, receive);
+    return ended(state, error ? error : state.payload.over(), sent);
   };
-  return call.clock ? run_blocks(passes_->watched_blocks) : run_blocks(passes_->blocks);
+  return call.clock ? run_blocks(states_->watched_blocks) : run_blocks(states_->blocks);
 }
 
 void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
-  Passes& all = *passes_;
+  ExchangeStates& all = *states_;
   all.go_on = nullptr;
   all.started_call = call;
   all.started_rows = rows_of(send, receive);
@@ -289,9 +292,9 @@ void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& ca
     if (all.started_rows->block_bytes == 0) return;
     if (!scratch_.reserve(schedule_.scratch_blocks * all.started_rows->block_bytes) && !call.failure)
       all.started_call.failure = MPI_ERR_NO_MEM;
-    if (call.clock) return begin<&Passes::watched_rows>(*all.started_rows, scratch_.memory());
-    begin<&Passes::rows>(*all.started_rows, scratch_.memory());
-    return go_by_rows<&Passes::rows, &Passes::started_rows>();
+    if (call.clock) return begin<&ExchangeStates::watched_rows>(*all.started_rows, scratch_.memory());
+    begin<&ExchangeStates::rows>(*all.started_rows, scratch_.memory());
+    return go_by_rows<&ExchangeStates::rows, &ExchangeStates::started_rows>();
   }
   if (forwards()) {
     all.result = MPI_ERR_ARG;  // as run()
@@ -299,49 +302,49 @@ void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& ca
   }
   all.started_send.emplace(send);
   all.started_receive.emplace(receive);
-  if (call.clock) return begin<&Passes::watched_blocks>(*all.started_send, *all.started_receive);
-  begin<&Passes::blocks>(*all.started_send, *all.started_receive);
-  go_by_rows<&Passes::blocks, &Passes::started_send, &Passes::started_receive>();
+  if (call.clock) return begin<&ExchangeStates::watched_blocks>(*all.started_send, *all.started_receive);
+  begin<&ExchangeStates::blocks>(*all.started_send, *all.started_receive);
+  go_by_rows<&ExchangeStates::blocks, &ExchangeStates::started_send, &ExchangeStates::started_receive>();
 }
 
-template <auto pass, class... What>
+template <auto state, class... What>
 void Plan::begin(const What&... what) {
-  auto& mine = passes_.get()->*pass;
-  mine.begin(passes_->started_call, what...);
+  auto& mine = states_.get()->*state;
+  mine.begin(states_->started_call, what...);
   mine.engine.restart();
-  passes_->go_on = [](Plan& plan) {
-    auto& its = plan.passes_.get()->*pass;
+  states_->go_on = [](Plan& plan) {
+    auto& its = plan.states_.get()->*state;
     return plan.advanced(its, its.engine.advance());
   };
 }
 
-/// What has begun goes on by rows, if that is all of it, without the engine. `what`: of Passes, where the blocks are.
-template <auto pass, auto... what>
+/// What has begun goes on by rows, if that is all of it, without the engine. `what`: of ExchangeStates, where the blocks are.
+template <auto state, auto... what>
 void Plan::go_by_rows() {
-  auto& mine = passes_.get()->*pass;
-  if (!rows_alone_ || passes_->started_call.failure ||
-      !fit_rows(mine.links.row_block_bytes(), *(passes_.get()->*what)...))
+  auto& mine = states_.get()->*state;
+  if (!rows_alone_ || states_->started_call.failure ||
+      !fit_rows(mine.links.row_block_bytes(), *(states_.get()->*what)...))
     return;
-  passes_->by_rows = {};
-  passes_->go_on = [](Plan& plan) {
-    auto& its = plan.passes_.get()->*pass;
-    const int error = plan.exchange_rows(its, &plan.passes_->by_rows, *(plan.passes_.get()->*what)...);
+  states_->by_rows = {};
+  states_->go_on = [](Plan& plan) {
+    auto& its = plan.states_.get()->*state;
+    const int error = plan.exchange_rows(its, &plan.states_->by_rows, *(plan.states_.get()->*what)...);
     return plan.advanced(its, error ? error : its.payload.over());
   };
 }
 
 /// After a look that came to `error`, which is returned.
-template <class AnyPass>
-int Plan::advanced(AnyPass& pass, int error) {
+template <class AnyState>
+int Plan::advanced(AnyState& state, int error) {
   if (error == unfinished) return error;
-  passes_->go_on = nullptr;
+  states_->go_on = nullptr;
   bool sent = false;
-  return ended(pass, error, sent);
+  return ended(state, error, sent);
 }
 
 int Plan::advance() {
-  if (!passes_->go_on) return passes_->result;
-  return broken_ ? MPI_ERR_OTHER : passes_->go_on(*this);
+  if (!states_->go_on) return states_->result;
+  return broken_ ? MPI_ERR_OTHER : states_->go_on(*this);
 }
 
 SentTraffic Plan::traffic(std::int64_t block_bytes) const {

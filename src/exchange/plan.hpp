@@ -16,7 +16,7 @@ class Plan final : public Exchange {
  public:
   /// `schedule` is of this rank, made from `spec`. `neighbours`: nullptr if spec.intra is mpi; they must live as long.
   /// Local.
-  Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, Neighbours* neighbours, const Tags& tags);
+  Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers* node_peers, const Tags& tags);
   ~Plan() override;
 
   Needs needs() const override { return needs_; }
@@ -48,24 +48,24 @@ class Plan final : public Exchange {
   std::int64_t peak_bytes() const override { return 0; }
 
  private:
-  struct Passes;
+  struct ExchangeStates;
   template <class Payload, class Watching>
-  struct Pass;
+  struct ExchangeState;
 
-  template <class AnyPass>
-  int run_rows(AnyPass& pass, const Rows& rows, const Invocation& call, bool& sent);
-  template <class AnyPass>
-  int run_without_data(AnyPass& pass, const Rows& rows, Invocation call, bool& sent);
-  template <class AnyPass>
-  int run_operations(AnyPass& pass);
-  template <class AnyPass>
-  int ended(AnyPass& pass, int error, bool& sent);
-  template <auto pass, class... What>
+  template <class AnyState>
+  int run_rows(AnyState& state, const Rows& rows, const Invocation& call, bool& sent);
+  template <class AnyState>
+  int run_without_data(AnyState& state, const Rows& rows, Invocation call, bool& sent);
+  template <class AnyState>
+  int run_operations(AnyState& state);
+  template <class AnyState>
+  int ended(AnyState& state, int error, bool& sent);
+  template <auto state, class... What>
   void begin(const What&... what);
-  template <auto pass, auto... what>
+  template <auto state, auto... what>
   void go_by_rows();
-  template <class AnyPass>
-  int advanced(AnyPass& pass, int error);
+  template <class AnyState>
+  int advanced(AnyState& state, int error);
 
   std::int64_t both_sides() const {
     return std::int64_t{schedule_.blocks_in(Buffer::send)} + schedule_.blocks_in(Buffer::receive);
@@ -73,8 +73,8 @@ class Plan final : public Exchange {
   bool all_local() const;
   bool in_one_step() const;
   void list_rows();
-  template <class AnyPass, class... What>
-  int exchange_rows(AnyPass& pass, RowProgress* progress, const What&... what);
+  template <class AnyState, class... What>
+  int exchange_rows(AnyState& state, RowProgress* progress, const What&... what);
   bool fit_rows(std::size_t most_bytes, const Rows& rows) const;
   bool fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& receive) const;
 
@@ -100,7 +100,7 @@ class Plan final : public Exchange {
   MessageTypes types_;
   Slots slots_;
   LostData lost_;
-  std::unique_ptr<Passes> passes_;
+  std::unique_ptr<ExchangeStates> states_;
 };
 
 }  // namespace swapmeet

@@ -25,9 +25,9 @@ std::vector<std::uint32_t> numbered(const Flow& flow, std::size_t messages, Mess
 
 }  // namespace
 
-SizedState::SizedState(Flow what, Sizes treatment, const Neighbours* neighbours, bool sends_directly,
+SizedState::SizedState(Flow what, Sizes treatment, const NodePeers* node_peers, bool sends_directly,
                        const Neighbourhood* among)
-    : flow(std::move(what)), sizes(treatment), local(neighbours != nullptr) {
+    : flow(std::move(what)), sizes(treatment), local(node_peers != nullptr) {
   among ? list_blocks(*among) : list_blocks();
   send_numbers =
       numbered(flow, flow.sends.size(), [&](const Round& round) { return flow.sends_of(round); }, most_together);

@@ -23,7 +23,7 @@ namespace swapmeet {
 struct SizedState {
   /// `neighbours`: as of a plan. `sends_directly`: some blocks may be sent directly. `among`: whose blocks the flow is of, if
   /// it is one among neighbours of a virtual topology; nullptr: of all ranks.
-  SizedState(Flow what, Sizes treatment, const Neighbours* neighbours, bool sends_directly,
+  SizedState(Flow what, Sizes treatment, const NodePeers* node_peers, bool sends_directly,
              const Neighbourhood* among = nullptr);
 
   /// Whether so many messages from one rank to another may be under way together.

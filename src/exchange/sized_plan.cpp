@@ -18,10 +18,10 @@ Flow nothing(Rank ranks, Rank rank) {
 }  // namespace
 
 SizedPlan::SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
-                     Neighbours* neighbours, const Tags& tags, const Neighbourhood* among)
+                     NodePeers* node_peers, const Tags& tags, const Neighbourhood* among)
     : Exchange(spec, tags), state_(std::move(flow), spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
-                                   neighbours, spec.direct_bytes != Direct::never, among),
-      local_{neighbours, single_copy(spec.intra)}, forwarding_(forwarding), working_blocks_(working_blocks),
+                                   node_peers, spec.direct_bytes != Direct::never, among),
+      local_{node_peers, single_copy(spec.intra)}, forwarding_(forwarding), working_blocks_(working_blocks),
       under_way_(std::make_unique<UnderWay>()) {}
 
 SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding,
@@ -33,7 +33,7 @@ SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& 
 
 SizedPlan::~SizedPlan() = default;
 
-std::span<std::int64_t> SizedPlan::prepare_agreement(const Blocks& send, const Blocks& receive, Told& mine) {
+std::span<std::int64_t> SizedPlan::prepare_agreement(const Blocks& send, const Blocks& receive, AgreedNumbers& mine) {
   const Rank ranks = state_.flow.ranks, rank = state_.flow.rank;
   const bool automatic = spec_.direct_bytes == Direct::automatic;
   agreed_ = automatic ? Agreed{0, Direct::never} : agreed_without(spec_, bound_bytes_);
@@ -59,17 +59,17 @@ std::span<std::int64_t> SizedPlan::prepare_agreement(const Blocks& send, const B
 }
 
 bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, const Invocation& call) {
-  Told told;
+  AgreedNumbers agreed_numbers;
   bound_bytes_ = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
   agreement_error_ = MPI_SUCCESS;
-  if (const std::span<std::int64_t> numbers = prepare_agreement(send, receive, told); !numbers.empty()) {
+  if (const std::span<std::int64_t> numbers = prepare_agreement(send, receive, agreed_numbers); !numbers.empty()) {
     const auto phase = Watch(call.clock).during(CallPhase::metadata);
     agreement_error_ = settle(numbers, call);
     if (agreement_error_) return broken_ = true;
-    const std::int64_t largest = told[0], least = -told[1];
+    const std::int64_t largest = agreed_numbers[0], least = -agreed_numbers[1];
     if (spec_.direct_bytes == Direct::automatic) {
       SizeClasses most;
-      std::copy(told.begin() + 2, told.end(), most.begin());
+      std::copy(agreed_numbers.begin() + 2, agreed_numbers.end(), most.begin());
       agreed_ = agreed_by(most, forwarding_, bound_bytes_);
     } else {
       agreed_.largest = largest;
@@ -97,8 +97,8 @@ void SizedPlan::send_all_directly() {
 
 /// One exchange, from its beginning to its end.
 template <class Watching>
-struct SizedPlan::Pass {
-  Pass(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, Watching watch)
+struct SizedPlan::ExchangeState {
+  ExchangeState(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, Watching watch)
       : send(out), receive(in), call(what), failure{call.failure, call.failure != MPI_SUCCESS},
         payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, call, failure),
         // With its sizes, a message that is not as it should be ends here, or says so itself.
@@ -107,8 +107,8 @@ struct SizedPlan::Pass {
         engine(links, payload) {
     links.bind(call, watch);
   }
-  Pass(const Pass&) = delete;
-  Pass& operator=(const Pass&) = delete;
+  ExchangeState(const ExchangeState&) = delete;
+  ExchangeState& operator=(const ExchangeState&) = delete;
 
   const Blocks send, receive;
   Invocation call;
@@ -120,7 +120,7 @@ struct SizedPlan::Pass {
 
 /// The exchange that start() began.
 struct SizedPlan::UnderWay {
-  std::optional<Pass<Watch>> pass;
+  std::optional<ExchangeState<Watch>> state;
 };
 
 int SizedPlan::ended(int error, bool broken) {
@@ -137,27 +137,27 @@ int SizedPlan::given_up() const { return agreement_error_ ? agreement_error_ : M
 int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
   if (broken_) return sent = true, given_up();
   sent = false;
-  const auto run = [&](auto&& pass) -> int {
-    const int error = pass.engine.advance();
-    sent = pass.links.sent();
-    return ended(error, pass.engine.gave_up() && sent);
+  const auto run = [&](auto&& state) -> int {
+    const int error = state.engine.advance();
+    sent = state.links.sent();
+    return ended(error, state.engine.gave_up() && sent);
   };
-  return call.clock ? run(Pass<Watch>(*this, send, receive, call, Watch(call.clock)))
-                    : run(Pass<Unwatched>(*this, send, receive, call, Unwatched()));
+  return call.clock ? run(ExchangeState<Watch>(*this, send, receive, call, Watch(call.clock)))
+                    : run(ExchangeState<Unwatched>(*this, send, receive, call, Unwatched()));
 }
 
 void SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
-  under_way_->pass.reset();
-  under_way_->pass.emplace(*this, send, receive, call, Watch(call.clock));
+  under_way_->state.reset();
+  under_way_->state.emplace(*this, send, receive, call, Watch(call.clock));
 }
 
 int SizedPlan::advance() {
   if (broken_) return given_up();
-  const auto& pass = *under_way_->pass;
-  const int error = under_way_->pass->engine.advance();
+  const auto& state = *under_way_->state;
+  const int error = under_way_->state->engine.advance();
   if (error == unfinished) return error;
-  ended(error, pass.engine.gave_up() && pass.links.sent());
-  under_way_->pass.reset();
+  ended(error, state.engine.gave_up() && state.links.sent());
+  under_way_->state.reset();
   last_traffic_ = take_traffic();
   return error;
 }

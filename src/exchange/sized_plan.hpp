@@ -41,7 +41,7 @@ class SizedPlan final : public Exchange {
   /// empty, and `padded` runs the exchange of equal blocks, its own alone; nullptr: the host MPI does, in calls that wait.
   /// `neighbours`: as of a Plan. `working_blocks`: at most so many blocks of working memory are in use at a time. `among`: as of SizedState.
   SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
-            Neighbours* neighbours, const Tags& tags, const Neighbourhood* among = nullptr);
+            NodePeers* node_peers, const Tags& tags, const Neighbourhood* among = nullptr);
   SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, std::unique_ptr<Plan> padded,
             const Tags& tags);
   ~SizedPlan() override;
@@ -83,15 +83,15 @@ class SizedPlan final : public Exchange {
 
  private:
   template <class Watching>
-  struct Pass;
+  struct ExchangeState;
   struct UnderWay;
 
   /// What a rank tells of its sizes, such that all may take the largest: bytes of the largest block, and of the smallest,
   /// negative; then blocks by class, where the threshold depends on them.
   static constexpr std::size_t most_told = 2 + size_classes;
-  using Told = std::array<std::int64_t, most_told>;
+  using AgreedNumbers = std::array<std::int64_t, most_told>;
   /// This rank's part of the agreement, in `mine`; empty: there is none.
-  std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, Told& mine);
+  std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, AgreedNumbers& mine);
   /// MPI_ERR_OTHER: other ranks are in another exchange.
   int settle(std::span<std::int64_t> numbers, const Invocation& call);
   int ended(int error, bool broken);

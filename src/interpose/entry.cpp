@@ -14,8 +14,8 @@ namespace swapmeet {
 namespace {
 
 /// Whether calls on `known` go to the host MPI: as short a way as there is.
-[[gnu::always_inline]] inline bool forwarded(Collective collective, Communicator* known) {
-  return known && known->forwarded(collective).again();
+[[gnu::always_inline]] inline bool left_to_host(Collective collective, Communicator* known) {
+  return known && known->left_to_host(collective).again();
 }
 
 // All return false if the host MPI is to do it, and `passed` to be told when that is done. `known`: what we keep for
@@ -24,7 +24,7 @@ namespace {
 template <class Count>
 [[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
                                             Count receive_count, MPI_Datatype receive_type, MPI_Comm comm,
-                                            Communicator* known, Passed& passed, int& error) {
+                                            Communicator* known, HostCall& host_call, int& error) {
   if (comm == MPI_COMM_NULL ||
       mistake_in(EqualSide<Count>{send, send_count, send_type}, EqualSide<Count>{receive, receive_count, receive_type}))
     return false;
@@ -48,14 +48,14 @@ template <class Count>
   const Datatype& sent = in_place || send_type == receive_type ? in.type(0) : types[send_type];
   const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, sent);
   const Rank ranks = communicator->ranks();
-  return serve(Call{Collective::alltoall, in_place, out, in, comm, {ranks, ranks}}, *communicator, passed, error);
+  return serve(Call{Collective::alltoall, in_place, out, in, comm, {ranks, ranks}}, *communicator, host_call, error);
 }
 
 template <class Count, class Displacement>
 bool alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
                MPI_Datatype send_type, void* receive, const Count* receive_counts,
                const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm, Communicator* known,
-               Passed& passed, int& error) {
+               HostCall& host_call, int& error) {
   using Side = UnequalSide<Count, Displacement>;
   const bool in_place = send == MPI_IN_PLACE;
   Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
@@ -67,14 +67,14 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
   const Blocks in(receive, receive_counts, receive_displacements, types[receive_type]);
   const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, types[send_type]);
   const Rank ranks = communicator->ranks();
-  return serve(Call{Collective::alltoallv, in_place, out, in, comm, {ranks, ranks}}, *communicator, passed, error);
+  return serve(Call{Collective::alltoallv, in_place, out, in, comm, {ranks, ranks}}, *communicator, host_call, error);
 }
 
 template <class Count, class Displacement>
 bool alltoallw(const void* send, const Count* send_counts, const Displacement* send_displacements,
                const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
                const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm,
-               Communicator* known, Passed& passed, int& error) {
+               Communicator* known, HostCall& host_call, int& error) {
   using Side = UnequalSide<Count, Displacement>;
   const bool in_place = send == MPI_IN_PLACE;
   Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
@@ -88,7 +88,7 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
                               : Blocks(send, send_counts, send_displacements,
                                        communicator->send_types(send_types, communicator->ranks()));
   const Rank ranks = communicator->ranks();
-  return serve(Call{Collective::alltoallw, in_place, out, in, comm, {ranks, ranks}}, *communicator, passed, error);
+  return serve(Call{Collective::alltoallw, in_place, out, in, comm, {ranks, ranks}}, *communicator, host_call, error);
 }
 
 // --- with neighbours -------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ Communicator* with_neighbours(MPI_Comm comm, Communicator* known) {
 
 template <class Count>
 bool neighbor_alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
-                       MPI_Datatype receive_type, MPI_Comm comm, Communicator* known, Passed& passed, int& error) {
+                       MPI_Datatype receive_type, MPI_Comm comm, Communicator* known, HostCall& host_call, int& error) {
   Communicator* const communicator = with_neighbours(comm, known);
   if (!communicator) return false;
   const Neighbourhood* const all = communicator->neighbourhood();
@@ -111,7 +111,7 @@ bool neighbor_alltoall(const void* send, Count send_count, MPI_Datatype send_typ
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
   const Blocks out(send, std::int64_t{send_count}, types[send_type]);
-  return serve(Call{Collective::neighbor_alltoall, false, out, in, comm, blocks, all}, *communicator, passed, error);
+  return serve(Call{Collective::neighbor_alltoall, false, out, in, comm, blocks, all}, *communicator, host_call, error);
 }
 
 /// One side of as many blocks; if there are none, whatever the arrays.
@@ -125,7 +125,7 @@ template <class Count, class Displacement>
 bool neighbor_alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
                         MPI_Datatype send_type, void* receive, const Count* receive_counts,
                         const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm,
-                        Communicator* known, Passed& passed, int& error) {
+                        Communicator* known, HostCall& host_call, int& error) {
   Communicator* const communicator = with_neighbours(comm, known);
   if (!communicator) return false;
   const Neighbourhood* const all = communicator->neighbourhood();
@@ -137,14 +137,15 @@ bool neighbor_alltoallv(const void* send, const Count* send_counts, const Displa
     return communicator->datatypes()[*one];
   };
   const Blocks in = blocks_of(received, blocks.in, type), out = blocks_of(sent, blocks.out, type);
-  return serve(Call{Collective::neighbor_alltoallv, false, out, in, comm, blocks, all}, *communicator, passed, error);
+  return serve(Call{Collective::neighbor_alltoallv, false, out, in, comm, blocks, all}, *communicator, host_call,
+               error);
 }
 
 template <class Count, class Displacement>
 bool neighbor_alltoallw(const void* send, const Count* send_counts, const Displacement* send_displacements,
                         const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
                         const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm,
-                        Communicator* known, Passed& passed, int& error) {
+                        Communicator* known, HostCall& host_call, int& error) {
   Communicator* const communicator = with_neighbours(comm, known);
   if (!communicator) return false;
   const Neighbourhood* const all = communicator->neighbourhood();
@@ -156,7 +157,8 @@ bool neighbor_alltoallw(const void* send, const Count* send_counts, const Displa
                               [&](const MPI_Datatype* types) { return communicator->receive_types(types, blocks.in); });
   const Blocks out = blocks_of(sent, blocks.out,
                                [&](const MPI_Datatype* types) { return communicator->send_types(types, blocks.out); });
-  return serve(Call{Collective::neighbor_alltoallw, false, out, in, comm, blocks, all}, *communicator, passed, error);
+  return serve(Call{Collective::neighbor_alltoallw, false, out, in, comm, blocks, all}, *communicator, host_call,
+               error);
 }
 
 }  // namespace
@@ -167,31 +169,31 @@ using swapmeet::Handle;
 using swapmeet::native;
 
 // What throws ends the call with an error on this rank. Errors are raised outside of the guard.
-#define SWAPMEET_SERVE(function, underneath, comm, ...)                   \
-  swapmeet::Passed passed;                                                \
-  bool served = true;                                                     \
-  int error = MPI_SUCCESS;                                                \
-  const int thrown = swapmeet::guarded([&] {                              \
-    served = swapmeet::function(__VA_ARGS__, comm, known, passed, error); \
-    return MPI_SUCCESS;                                                   \
-  });                                                                     \
-  if (thrown) [[unlikely]]                                                \
-    error = thrown, served = true;                                        \
-  if (served) {                                                           \
-    swapmeet::settle();                                                   \
-    if (error) [[unlikely]]                                               \
-      error = swapmeet::raise(comm, error);                               \
-    return error;                                                         \
-  }                                                                       \
-  error = native().underneath(__VA_ARGS__, comm);                         \
-  swapmeet::guarded([&] { return passed.done(), MPI_SUCCESS; });          \
+#define SWAPMEET_SERVE(function, underneath, comm, ...)                      \
+  swapmeet::HostCall host_call;                                              \
+  bool served = true;                                                        \
+  int error = MPI_SUCCESS;                                                   \
+  const int thrown = swapmeet::guarded([&] {                                 \
+    served = swapmeet::function(__VA_ARGS__, comm, known, host_call, error); \
+    return MPI_SUCCESS;                                                      \
+  });                                                                        \
+  if (thrown) [[unlikely]]                                                   \
+    error = thrown, served = true;                                           \
+  if (served) {                                                              \
+    swapmeet::settle();                                                      \
+    if (error) [[unlikely]]                                                  \
+      error = swapmeet::raise(comm, error);                                  \
+    return error;                                                            \
+  }                                                                          \
+  error = native().underneath(__VA_ARGS__, comm);                            \
+  swapmeet::guarded([&] { return host_call.done(), MPI_SUCCESS; });          \
   return error;
 
 #define SWAPMEET_ALLTOALL(name, Name, function, underneath, Count)                                                 \
   SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,     \
                         Handle recvtype, Handle comm)) {                                                           \
     swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                   \
-    if (swapmeet::forwarded(swapmeet::Collective::function, known))                                                \
+    if (swapmeet::left_to_host(swapmeet::Collective::function, known))                                             \
       return native().underneath(sendbuf, sendcount, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount,     \
                                  swapmeet::as<MPI_Datatype>(recvtype), swapmeet::as<MPI_Comm>(comm));              \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \
@@ -205,7 +207,7 @@ using swapmeet::native;
       name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,              \
              void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype, Handle comm)) {    \
     swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                      \
-    if (swapmeet::forwarded(swapmeet::Collective::function, known))                                                   \
+    if (swapmeet::left_to_host(swapmeet::Collective::function, known))                                                \
       return native().underneath(sendbuf, sendcounts, sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf,         \
                                  recvcounts, rdispls, swapmeet::as<MPI_Datatype>(recvtype),                           \
                                  swapmeet::as<MPI_Comm>(comm));                                                       \
@@ -222,7 +224,7 @@ using swapmeet::native;
                         const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                     \
                         const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm)) {                \
     swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                   \
-    if (swapmeet::forwarded(swapmeet::Collective::function, known))                                                \
+    if (swapmeet::left_to_host(swapmeet::Collective::function, known))                                             \
       return native().underneath(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
                                  swapmeet::as<MPI_Comm>(comm));                                                    \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \

@@ -17,16 +17,16 @@ namespace swapmeet {
 
 class Progressed final : public Persistent {
  public:
-  Progressed(MPI_Comm bell, int tag) : bell_(bell), tag_(tag) {}
+  Progressed(MPI_Comm self_comm, int tag) : self_comm_(self_comm), tag_(tag) {}
 
   void plan(std::unique_ptr<Planned> planned) {
     planned_ = std::move(planned);
-    planned_->tell(ring, this);
+    planned_->tell(complete_request, this);
   }
 
   int start() override {
     const int error = context().under_way->start(*planned_, [this] { return planned_->start(); });
-    if (error) ring(this, error);
+    if (error) complete_request(this, error);
     return MPI_SUCCESS;
   }
 
@@ -44,14 +44,14 @@ class Progressed final : public Persistent {
 
  private:
   /// One byte is more than there is room for.
-  static void ring(void* self, int error) {
+  static void complete_request(void* self, int error) {
     const char too_much = 0;
     const auto* const told = static_cast<Progressed*>(self);
-    again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, told->tag_, told->bell_);
+    again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, told->tag_, told->self_comm_);
   }
 
   std::unique_ptr<Planned> planned_;  ///< nullptr: not yet, or it could not be made
-  MPI_Comm bell_;
+  MPI_Comm self_comm_;
   int tag_;
   std::atomic<bool> closed_{false};
 };
@@ -109,7 +109,7 @@ void begin_all() {
 
 /// Of this rank alone: on it the application learns that an exchange of `user` is over. An error is the program's end where one
 /// of `user` is.
-MPI_Comm bell_of(MPI_Comm user) {
+MPI_Comm self_comm_of(MPI_Comm user) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   bool fatal = false;
   if (PMPI_Comm_get_errhandler(user, &handler) == MPI_SUCCESS) {
@@ -130,10 +130,10 @@ PersistentRequest::PersistentRequest(MPI_Comm user) {
   if (all().tags == 0) begin_all();
   const int tag = unused_tag();
   if (tag < 0) return;
-  const MPI_Comm bell = bell_of(user);
-  auto made = std::make_unique<Progressed>(bell, tag);
+  const MPI_Comm self_comm = self_comm_of(user);
+  auto made = std::make_unique<Progressed>(self_comm, tag);
   all().alive.reserve(all().alive.size() + 1);
-  if (PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, bell, &request_) != MPI_SUCCESS) return;
+  if (PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, self_comm, &request_) != MPI_SUCCESS) return;
   try {
     watch(request_, *made);
   } catch (const std::bad_alloc&) {

@@ -127,10 +127,10 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   return *decision;
 }
 
-void note(const Call& call, Communicator& communicator, Passed& passed) {
+void note(const Call& call, Communicator& communicator, HostCall& host_call) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   const bool derived = !sent.contiguous() || !call.receive.contiguous();
-  passed.noted = context().recorder.note(*communicator.recorded(), call.collective, call.in_place, derived, sent);
+  host_call.noted = context().recorder.note(*communicator.recorded(), call.collective, call.in_place, derived, sent);
 }
 
 /// Remembers a call of which nobody wants to know, if the next one may do without a decision.
@@ -140,7 +140,7 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   if (!ours && decision.least_bytes < 0) return;  // declined for now
   if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
       (decision.trying.empty() || of_unequal_blocks(call.collective)))  // else each size has its own count
-    communicator.forwarded(call.collective) = {true, trying};
+    communicator.left_to_host(call.collective) = {true, trying};
   if ((ours && !decision.plan) || call.collective != Collective::alltoall) return;
   if (call.in_place && ours && !decision.plan->takes_place()) return;
   const Blocks &receive = call.receive, &send = call.in_place ? receive : call.send;
@@ -177,7 +177,7 @@ bool run(const Call& call, Communicator& communicator, const Decision& decision,
 
 }  // namespace
 
-void Passed::count() const {
+void HostCall::count() const {
   if (!observed.communicator) return decision->tally().add(bytes, std::chrono::steady_clock::now() - begin, blocks);
   const PhaseTimes times = observed.communicator->call_ends(*observed.decision, observed.bytes);
   if (!decision) return;
@@ -194,51 +194,51 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
   return finished(sent, error);
 }
 
-bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
+bool serve(const Call& call, Communicator& communicator, HostCall& host_call, int& error) {
   communicator.called_on(call.comm);
   const bool left = communicator.leaves_call();
   if (!left) [[likely]]
     communicator.be_ready();
   std::vector<char> arrived;  // while the ranks met for this call, which must not be left for another
-  if (communicator.carried()) [[unlikely]]
-    arrived = communicator.take_carried();
+  if (communicator.has_piggybacked()) [[unlikely]]
+    arrived = communicator.take_piggybacked();
   if (communicator.options().check) [[unlikely]]
     if (!communicator.suits({call.collective, call.in_place, call.send, call.receive, call.neighbourhood}))
       return error = MPI_ERR_ARG, true;
   if (communicator.recorded()) [[unlikely]]
-    note(call, communicator, passed);
+    note(call, communicator, host_call);
   const bool observed = communicator.observed();
   if (observed) [[unlikely]]
     communicator.call_begins(call.collective);
   OnlineTuning* trying = nullptr;
   Decision& decision =
-      left ? communicator.decline(call.collective, first_call) : decide(call, communicator, trying, passed.trial);
+      left ? communicator.decline(call.collective, first_call) : decide(call, communicator, trying, host_call.trial);
   const bool ours = decision.exchange != nullptr;
   const bool over = !ours && !arrived.empty();
   if (over) [[unlikely]]
     std::memcpy(call.receive.address(0), arrived.data(), arrived.size());
-  if (!communicator.options().statistics && !communicator.recorded() && !observed && !passed.trial) [[likely]] {
+  if (!communicator.options().statistics && !communicator.recorded() && !observed && !host_call.trial) [[likely]] {
     const bool done = over || (ours && run(call, communicator, decision, error));
     if (done || !ours) remember(call, communicator, decision, trying);
     return done;
   }
   if (communicator.options().statistics) {
-    passed.decision = &decision;
-    passed.bytes = bytes_of(call);
-    passed.blocks = call.sent_blocks();
-    passed.begin = std::chrono::steady_clock::now();
+    host_call.decision = &decision;
+    host_call.bytes = bytes_of(call);
+    host_call.blocks = call.sent_blocks();
+    host_call.begin = std::chrono::steady_clock::now();
   }
   if (observed) {
-    passed.observed = {&communicator, &decision, bytes_of(call)};
-    communicator.call_decided(decision, passed.observed.bytes);
+    host_call.observed = {&communicator, &decision, bytes_of(call)};
+    communicator.call_decided(decision, host_call.observed.bytes);
   }
   if (!ours || !run(call, communicator, decision, error)) {
     if (observed) communicator.call_goes_to_host();
-    if (over) passed.done();
+    if (over) host_call.done();
     return over;
   }
-  passed.done();
-  if (decision.sized && passed.decision)
+  host_call.done();
+  if (decision.sized && host_call.decision)
     decision.tally().add_traffic(decision.sized->take_traffic(), decision.sized->peak_bytes());
   return true;
 }

@@ -38,12 +38,12 @@ struct Observed {
 };
 
 /// A call that is left to the host MPI, to be counted, recorded or observed when that is done; or none.
-struct Passed {
+struct HostCall {
   Decision* decision = nullptr;
   std::uint64_t bytes = 0;
   Rank blocks = 0;  ///< in which these are sent
   std::chrono::steady_clock::time_point begin{};
-  Noted noted{};
+  RecordedCall noted{};
   Observed observed{};
   OnlineTuning* trial = nullptr;  ///< of an algorithm that the call may be
 
@@ -60,7 +60,7 @@ struct Passed {
 /// Serves `call`. True: done, with MPI's result in `error` (which the caller raises on the communicator). False: the
 /// host MPI is to do it, for that was decided, or MPI refused the arguments before anything was sent and is to say
 /// so.
-bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error);
+bool serve(const Call& call, Communicator& communicator, HostCall& host_call, int& error);
 
 /// Serves an MPI_Alltoall that communicator.repeat() says is like the last one. Returns as serve() does.
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error);

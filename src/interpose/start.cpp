@@ -35,7 +35,7 @@ By find_out() {
   const bool thread_is_refused =
       context().options.nonblocking == Options::Nonblocking::threads && !has_progress_thread();
   by = has_progress() && !thread_is_refused ? By::progress : By::host;
-  if (by == By::host && !thread_is_refused && context().options.explain && said().world_rank == 0)
+  if (by == By::host && !thread_is_refused && context().options.explain && reports().world_rank == 0)
     say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls no other code in its progress)");
   return by;
 }
@@ -212,7 +212,7 @@ bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
 template <class Call>
 bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress || mistaken_anywhere(call, comm)) return false;
-  Communicator* const communicator = communicator_of(comm, Meeting::later);
+  Communicator* const communicator = communicator_of(comm, SetUp::later);
   const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
   if (!blocks || (of_neighbours(Call::collective) && call.mistaken(*blocks))) return false;
   if (left_to_host(call, *communicator)) return false;

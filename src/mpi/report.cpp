@@ -18,13 +18,13 @@ void say(const std::string& what) {
 void warn(const std::string& what) { say("warning: " + what); }
 
 void say_once(const std::string& what, const std::string& more) {
-  Said& all = said();
+  Reports& all = reports();
   const std::lock_guard lock(all.mutex);
   if (all.lines.insert(what).second) say(what + more);
 }
 
 void warn_once(const std::string& what, const std::string& more) {
-  if (said().world_rank == 0) say_once("warning: " + what, more);
+  if (reports().world_rank == 0) say_once("warning: " + what, more);
 }
 
 int reported(int error, const char* what) noexcept {

@@ -8,12 +8,12 @@
 namespace swapmeet {
 
 /// What this process has said so far, and who it is; part of its context (session/context.hpp).
-struct Said {
+struct Reports {
   std::mutex mutex;
   std::set<std::string> lines;
   int world_rank = 0;
 };
-Said& said();
+Reports& reports();
 
 /// "swapmeet: ..."
 void say(const std::string& what);

@@ -268,7 +268,7 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
   };
   link.out = Outlet(ring(me, other), acknowledgement(other, me));
   link.in = Inlet(ring(other, me), acknowledgement(me, other));
-  link.seat = reinterpret_cast<const Seat*>(memory + layout.seat(other));
+  link.waiter_slot = reinterpret_cast<const WaiterSlot*>(memory + layout.waiter_slot(other));
 }
 
 NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me) {
@@ -290,7 +290,7 @@ Node::Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::s
     links_[other].member = other;
   }
   if (address) rows_ = rows_in(layout, address, me);
-  if (address) waiter_ = Waiter({reinterpret_cast<Seat*>(address + layout.seat(0)), layout.members}, me);
+  if (address) waiter_ = Waiter({reinterpret_cast<WaiterSlot*>(address + layout.waiter_slot(0)), layout.members}, me);
 }
 
 Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
@@ -345,7 +345,7 @@ void Node::look_whether_broken() {
 bool Node::advance_by_row(Transfer& transfer) {
   NodeLink& link = *transfer.link;
   if (transfer.outgoing) {
-    if (!rows_.ready()) return waiter_.waits_for(*links_[rows_.late()].seat), false;
+    if (!rows_.ready()) return waiter_.waits_for(*links_[rows_.late()].waiter_slot), false;
     rows_.write(link.member, transfer.pieces.front());
     rows_.made_up();
     link.left = NodeLink::all_left;
@@ -358,7 +358,7 @@ bool Node::advance_by_row(Transfer& transfer) {
   const NodeRows::Block block = cell && cell->call() == transfer.call ? NodeRows::Block{State::elsewhere}
                                                                       : rows_.look(link.member, transfer.call);
   switch (block.state) {
-    case State::late: return waiter_.waits_for(*link.seat), false;
+    case State::late: return waiter_.waits_for(*link.waiter_slot), false;
     case State::out_of_step: return abandon(Broken::out_of_step), false;
     case State::elsewhere:
       transfer.by_row = false;
@@ -366,7 +366,7 @@ bool Node::advance_by_row(Transfer& transfer) {
       return advance(transfer);
     case State::failed: transfer.failed = true; break;
     case State::here: {
-      if (transfer.in_place && link.left < transfer.bytes) return waiter_.waits_for(*link.seat), false;
+      if (transfer.in_place && link.left < transfer.bytes) return waiter_.waits_for(*link.waiter_slot), false;
       transfer.cut = block.bytes > transfer.bytes;
       if (!transfer.discards) transfer.pieces.front().write(0, std::min(block.bytes, transfer.bytes), block.address);
       charge(block.bytes, true);

@@ -68,7 +68,7 @@ struct Transfer {
 struct NodeLink {
   Outlet out;
   Inlet in;
-  const Seat* seat = nullptr;
+  const WaiterSlot* waiter_slot = nullptr;
   std::uint32_t member = 0;  ///< the other one
   pid_t process = 0;         ///< whose memory can be read; 0: it cannot
   std::size_t left = 0;      ///< bytes of what goes there that are copied; at its end `all_left`
@@ -99,8 +99,8 @@ struct NodeLayout {
   std::uint32_t row_block_bytes = 0;  ///< see RowSize
 
   RowSize rows() const { return {members, row_block_bytes}; }
-  static std::size_t seat(std::uint32_t member) { return sizeof(PartHeader) + member * sizeof(Seat); }
-  std::size_t row_heads(std::uint32_t member) const { return seat(members) + member * rows().heads_bytes(); }
+  static std::size_t waiter_slot(std::uint32_t member) { return sizeof(PartHeader) + member * sizeof(WaiterSlot); }
+  std::size_t row_heads(std::uint32_t member) const { return waiter_slot(members) + member * rows().heads_bytes(); }
   std::size_t acknowledgements(std::uint32_t member) const {
     return row_heads(members) +
            std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
@@ -170,19 +170,19 @@ class Node {
     NodeLink& link = *transfer.link;
     const bool nothing = !transfer.outgoing && !link.in.next();
     if (!nothing && advance_further(transfer)) return true;
-    waiter_.waits_for(*link.seat);
+    waiter_.waits_for(*link.waiter_slot);
     return false;
   }
 
   /// Raises the flag of this rank's row. False: that cannot be yet.
   bool raise() {
     if (rows_.raise()) return true;
-    if (!rows_.ready()) waiter_.waits_for(*links_[rows_.late()].seat);
+    if (!rows_.ready()) waiter_.waits_for(*links_[rows_.late()].waiter_slot);
     return false;
   }
 
   /// For a flag that is not up.
-  void waits_for(const NodeLink& late) { waiter_.waits_for(*late.seat); }
+  void waits_for(const NodeLink& late) { waiter_.waits_for(*late.waiter_slot); }
 
   /// Transfers have been given up: those that are not done; nothing of them has moved.
   void forget();

@@ -47,7 +47,7 @@ using Plain = Value;
 static_assert(sizeof(PostWords<std::atomic>) == sizeof(PostWords<Plain>));
 
 /// A post as it was read.
-struct Seen : PostWords<Plain> {
+struct PostCopy : PostWords<Plain> {
   static constexpr std::int64_t no_number = -1, no_step = -1;
 
   Doing does() const { return static_cast<Doing>(doing); }
@@ -121,7 +121,7 @@ class Post : public PostWords<std::atomic> {
     set(bytes, 0);
     for (Message& message : messages) set(message.key, 0);
     set(untold, 0);
-    set(step, Seen::no_step);
+    set(step, PostCopy::no_step);
   }
 };
 
@@ -148,7 +148,7 @@ struct BoardOf {
   Entry posts[most];
 };
 using Board = BoardOf<std::atomic, Post>;
-using SeenBoard = BoardOf<Plain, Seen>;
-static_assert(sizeof(Board) == sizeof(SeenBoard));
+using BoardCopy = BoardOf<Plain, PostCopy>;
+static_assert(sizeof(Board) == sizeof(BoardCopy));
 
 }  // namespace swapmeet

@@ -118,7 +118,7 @@ std::string json_sizes(const Blocks& sent, Rank ranks, bool alike) {
 
 }  // namespace
 
-void Noted::done() const {
+void RecordedCall::done() const {
   if (communicator) recorder().done(*this);
 }
 
@@ -237,15 +237,15 @@ std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collecti
   return static_cast<std::uint32_t>(undescribed);
 }
 
-Noted Recorder::note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
-                     const Blocks& sent) {
+RecordedCall Recorder::note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
+                            const Blocks& sent) {
   const std::lock_guard lock(mutex_);
   if (file_ < 0) return {};
   const std::uint32_t exchange = exchange_of(communicator, collective, in_place, derived, sent);
   return {&communicator, exchange, communicator.calls++, Clock::now()};
 }
 
-void Recorder::done(const Noted& noted) {
+void Recorder::done(const RecordedCall& noted) {
   const Clock::time_point end = Clock::now();
   const std::chrono::nanoseconds time = end - noted.begin;
   const std::lock_guard lock(mutex_);
@@ -264,7 +264,7 @@ void Recorder::done(const Noted& noted) {
   if (end >= next_checkpoint_) checkpoint(end);
 }
 
-void Recorder::sample(const Noted& noted, Clock::time_point end) {
+void Recorder::sample(const RecordedCall& noted, Clock::time_point end) {
   const std::uint64_t stands_for = weight(noted.call);
   if (stands_for == 0 || noted.communicator->index < 0 || samples_ == most_samples) return;
   ++samples_;

@@ -30,7 +30,7 @@ struct RecordedCommunicator {
 };
 
 /// A call under way; or none.
-struct Noted {
+struct RecordedCall {
   RecordedCommunicator* communicator = nullptr;
   std::uint32_t exchange = 0;
   std::uint64_t call = 0;
@@ -59,11 +59,11 @@ class Recorder {
   RecordedCommunicator* add(const Peers& peers, Rank ranks, bool inter, bool agreed);
 
   /// A call that begins now, in which `sent` is what this rank sends.
-  Noted note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
-             const Blocks& sent);
+  RecordedCall note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
+                    const Blocks& sent);
 
   /// That it is done.
-  void done(const Noted& noted);
+  void done(const RecordedCall& noted);
 
   /// Writes what is left and how it `ended`. Nothing is recorded any more.
   void close(const char* ended);
@@ -90,7 +90,7 @@ class Recorder {
   std::uint32_t describe(const RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
                          const std::string& sizes);
   std::string identity(const Peers& peers, bool inter, bool agreed);
-  void sample(const Noted& noted, Clock::time_point end);
+  void sample(const RecordedCall& noted, Clock::time_point end);
   void end_samples();
   void checkpoint(Clock::time_point now);
   void write();

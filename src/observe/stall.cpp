@@ -56,12 +56,12 @@ std::string name_text(const Party& party) {
 }
 
 /// "step 3; waits for 8 B from rank 2, to send 8 B to rank 1"
-std::string messages_text(const Seen& post, const Party& party) {
+std::string messages_text(const PostCopy& post, const Party& party) {
   std::string text;
-  if (post.step != Seen::no_step) text += ", step " + number(post.step);
+  if (post.step != PostCopy::no_step) text += ", step " + number(post.step);
   std::size_t listed = 0, more = static_cast<std::size_t>(post.untold);
   for (const bool sends : {false, true})
-    for (const Seen::Message& message : post.messages) {
+    for (const PostCopy::Message& message : post.messages) {
       if (message.key == 0 || (message.sends != 0) != sends) continue;
       if (listed == most_listed) {
         ++more;
@@ -77,37 +77,37 @@ std::string messages_text(const Seen& post, const Party& party) {
   return text;
 }
 
-std::string doing_text(const Seen& post, const Party& party) {
+std::string doing_text(const PostCopy& post, const Party& party) {
   return words(post.does()) + (post.does() == Doing::exchanging ? messages_text(post, party) : "");
 }
 
-bool without_number(const Seen& one, const Seen& other) {
-  return one.number == Seen::no_number || other.number == Seen::no_number;
+bool without_number(const PostCopy& one, const PostCopy& other) {
+  return one.number == PostCopy::no_number || other.number == PostCopy::no_number;
 }
 
 /// Whether a post of another process is of the communicator in which the rank waits. One that has no number yet may be of any of
 /// these ranks that has no other name, and that its process does not know by another post.
-bool same_communicator(const Stall& stall, const Neighbour& other, const Seen& theirs) {
-  const Seen& mine = stall.post;
+bool same_communicator(const Stall& stall, const OtherRank& other, const PostCopy& theirs) {
+  const PostCopy& mine = stall.post;
   if (theirs.party == 0 || theirs.members != mine.members || theirs.background != mine.background) return false;
   if (without_number(theirs, mine) && theirs.name != mine.name && theirs.name != 0 && mine.name != 0) return false;
   if (theirs.number == mine.number) return true;
-  if (mine.number == Seen::no_number) return std::ranges::count(stall.numbers, theirs.number) == 0;
-  return theirs.number == Seen::no_number && std::ranges::count(other.posts, mine.number, &Seen::number) == 0;
+  if (mine.number == PostCopy::no_number) return std::ranges::count(stall.numbers, theirs.number) == 0;
+  return theirs.number == PostCopy::no_number && std::ranges::count(other.posts, mine.number, &PostCopy::number) == 0;
 }
 
 /// What a process does elsewhere.
-std::string elsewhere_text(const Neighbour& other, const Seen* here, const Stall& stall) {
-  for (const Seen& post : other.posts)
+std::string elsewhere_text(const OtherRank& other, const PostCopy* here, const Stall& stall) {
+  for (const PostCopy& post : other.posts)
     if (&post != here && post.party != 0 && post.does() != Doing::nothing) {
-      const std::string name = post.number == Seen::no_number ? "" : stall.name_of(post.number);
+      const std::string name = post.number == PostCopy::no_number ? "" : stall.name_of(post.number);
       return "it is in call " + number(post.call()) + " on " + (name.empty() ? "another communicator" : name) + ", " +
              (post.does() == Doing::exchanging ? "exchanging" : words(post.does()));
     }
   return other.finalizes ? "it has called MPI_Finalize" : "it is in no all-to-all";
 }
 
-std::string state_text(const Neighbour& other) {
+std::string state_text(const OtherRank& other) {
   switch (other.state) {
     case 'T':
     case 't': return "stopped (state T)";
@@ -118,7 +118,7 @@ std::string state_text(const Neighbour& other) {
   }
 }
 
-std::string text_of(const Neighbour& other, const Stall& stall) {
+std::string text_of(const OtherRank& other, const Stall& stall) {
   std::string text = rank_text(stall.party, other.rank) + " (process " + number(other.process) + "): ";
   const std::string state = state_text(other);
   if (other.state == 'X' || other.state == 'Z') return text + state;
@@ -126,7 +126,7 @@ std::string text_of(const Neighbour& other, const Stall& stall) {
   if (!other.read) return text + "what it does cannot be read";
   const std::int64_t call = stall.post.call();
   const auto here =
-      std::ranges::find_if(other.posts, [&](const Seen& one) { return same_communicator(stall, other, one); });
+      std::ranges::find_if(other.posts, [&](const PostCopy& one) { return same_communicator(stall, other, one); });
   if (here == other.posts.end())
     return text + "has not come to this communicator; " + elsewhere_text(other, nullptr, stall);
   if (here->does() == Doing::nothing) {
@@ -143,8 +143,8 @@ std::string text_of(const Neighbour& other, const Stall& stall) {
 }
 
 /// Ranks that are where they should be come last.
-bool is_here(const Neighbour& other, const Stall& stall) {
-  return std::ranges::any_of(other.posts, [&](const Seen& one) {
+bool is_here(const OtherRank& other, const Stall& stall) {
+  return std::ranges::any_of(other.posts, [&](const PostCopy& one) {
     return same_communicator(stall, other, one) && one.does() != Doing::nothing && one.call() == stall.post.call();
   });
 }
@@ -164,7 +164,7 @@ std::string collective_of(const Stall& stall) {
 
 std::string messages_json(const Stall& stall) {
   std::string json;
-  for (const Seen::Message& message : stall.post.messages) {
+  for (const PostCopy::Message& message : stall.post.messages) {
     if (message.key == 0) continue;
     json += json.empty() ? "" : ", ";
     json += std::string("{\"direction\": \"") + (message.sends ? "send" : "receive") +
@@ -177,7 +177,7 @@ std::string messages_json(const Stall& stall) {
 }  // namespace
 
 std::string text_of(const Stall& stall) {
-  const Seen& post = stall.post;
+  const PostCopy& post = stall.post;
   const std::string collective = collective_of(stall);
   std::string text = "rank " + number(stall.world_rank) + " has waited for " + fixed_text(stall.seconds, 1) + " s" +
                      (stall.party.background ? " in non-blocking call " : " in call ") + number(post.call()) + " on " +
@@ -189,7 +189,7 @@ std::string text_of(const Stall& stall) {
   text += "; it is " + doing_text(post, stall.party);
   std::size_t here = 0;
   for (const bool late : {true, false})
-    for (const Neighbour& other : stall.neighbours) {
+    for (const OtherRank& other : stall.neighbours) {
       if (is_here(other, stall) == late) continue;
       if (!late && ++here > most_listed) continue;
       text += "\n  " + text_of(other, stall);
@@ -225,7 +225,7 @@ std::string json_of(const Party& party) {
 }
 
 std::string json_of(const Stall& stall) {
-  const Seen& post = stall.post;
+  const PostCopy& post = stall.post;
   std::string json = "\"seconds\": " + fixed_text(stall.seconds, 1);
   json += ", " + json_of(stall.party) + ", \"call\": " + number(post.call()) + ", \"collective\": ";
   const std::string collective = collective_of(stall);

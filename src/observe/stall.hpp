@@ -24,22 +24,22 @@ struct Party {
 Party party_of(MPI_Comm comm, bool background = false);
 
 /// Another rank of the communicator, on this node.
-struct Neighbour {
+struct OtherRank {
   Rank rank = 0;
   int process = 0;
   char state = '?';        ///< as in /proc/PID/stat; 'X': the process is gone
   bool read = false;       ///< what follows could be
   bool finalizes = false;  ///< it has called MPI_Finalize
-  std::vector<Seen> posts{};
+  std::vector<PostCopy> posts{};
 };
 
 struct Stall {
   int world_rank = 0;
   double seconds = 0;
   Party party;
-  Seen post;
+  PostCopy post;
   std::string algorithm;  ///< "": not decided
-  std::vector<Neighbour> neighbours;
+  std::vector<OtherRank> neighbours;
   std::vector<std::int64_t> numbers;  ///< of all communicators that this process has met on
   /// Of a communicator by its number among all ranks.
   std::function<std::string(std::int64_t)> name_of;

@@ -38,21 +38,21 @@ char state_of(int process) {
 }
 
 /// Reads `bytes` bytes at `address` of another process.
-bool read_process(const JoinOffer& process, std::uint64_t address, void* to, std::size_t bytes) {
+bool read_process(const NodeRecord& process, std::uint64_t address, void* to, std::size_t bytes) {
   const RemotePiece from{address, bytes};
   const Piece piece{static_cast<char*>(to), bytes};
   return read_from(static_cast<pid_t>(process.process), {&from, 1}, {&piece, 1});
 }
 
 /// The posts of another process that are in use. False: they cannot be read.
-bool read_board(const JoinOffer& process, Neighbour& other) {
-  Known known{};
+bool read_board(const NodeRecord& process, OtherRank& other) {
+  ProcessIdentity known{};
   if (!read_process(process, process.address, &known, sizeof known)) return false;
   if (known.value != process.value || known.board == 0) return false;
-  const auto board = std::make_unique<SeenBoard>();
+  const auto board = std::make_unique<BoardCopy>();
   if (!read_process(process, known.board, board.get(), sizeof *board)) return false;
   other.finalizes = board->finalizes != 0;
-  for (const Seen& post : board->posts)
+  for (const PostCopy& post : board->posts)
     if (post.party != 0) other.posts.push_back(post);
   return true;
 }
@@ -107,7 +107,7 @@ std::string Watchdog::start(Setting setting) {
     board_.reset();
     return std::string("no thread can be made: ") + std::strerror(error);
   }
-  Neighbours::publish(board_.get());
+  NodePeers::publish(board_.get());
   return "";
 }
 
@@ -131,7 +131,7 @@ Post* Watchdog::take(Party party) {
   const std::lock_guard lock(mutex_);
   for (Post& post : board_->posts) {
     if (Post::get(post.party) != 0) continue;
-    Post::set(post.number, Seen::no_number);
+    Post::set(post.number, PostCopy::no_number);
     Post::set(post.members, members);
     Post::set(post.name, hash_of(party.name));
     Post::set(post.entered, 0);
@@ -156,7 +156,7 @@ void Watchdog::give_back(Post* post) {
   Post::set(post->party, 0);
 }
 
-void Watchdog::meets(int world_rank, const JoinOffer& process) {
+void Watchdog::knows_process(int world_rank, const NodeRecord& process) {
   if (!on() || world_rank < 0 || world_rank == setting_.rank) return;
   const std::lock_guard lock(mutex_);
   processes_[world_rank] = process;
@@ -184,12 +184,12 @@ void Watchdog::watch() {
 }
 
 /// Field by field, for the calling thread may be writing.
-Seen Watchdog::read(const Post& post) const {
+PostCopy Watchdog::read(const Post& post) const {
   constexpr std::size_t words = sizeof(PostWords<Plain>) / sizeof(std::int64_t);
   std::int64_t values[words];
   const auto* const from = reinterpret_cast<const std::atomic<std::int64_t>*>(&post);
   for (std::size_t i = 0; i < words; ++i) values[i] = from[i].load(std::memory_order_relaxed);
-  Seen seen;
+  PostCopy seen;
   std::memcpy(&seen, values, sizeof values);
   return seen;
 }
@@ -198,7 +198,7 @@ void Watchdog::look(std::chrono::duration<double> passed) {
   bool in_call = false;
   std::int64_t moves = 0;
   for (std::size_t i = 0; i < Board::most; ++i) {
-    const Seen seen = read(board_->posts[i]);
+    const PostCopy seen = read(board_->posts[i]);
     Track& track = tracks_[i];
     moves += seen.moves;
     const bool busy = seen.party != 0 && seen.does() != Doing::nothing;
@@ -225,13 +225,13 @@ void Watchdog::look(std::chrono::duration<double> passed) {
   report_no_call();
 }
 
-std::shared_ptr<const Party> Watchdog::party_of(const Seen& seen) {
+std::shared_ptr<const Party> Watchdog::party_of(const PostCopy& seen) {
   const std::lock_guard lock(mutex_);
   const auto found = parties_.find(seen.party);
   return found == parties_.end() ? nullptr : found->second;
 }
 
-void Watchdog::report(const Seen& seen, double seconds) {
+void Watchdog::report(const PostCopy& seen, double seconds) {
   const std::shared_ptr<const Party> party = party_of(seen);
   if (!party) return;  // it has just been freed
   const auto* const tally = reinterpret_cast<const Tally*>(static_cast<std::uintptr_t>(seen.tally));
@@ -244,7 +244,7 @@ void Watchdog::report(const Seen& seen, double seconds) {
   std::vector<std::int64_t> numbers;
   for (const Post& post : board_->posts)
     if (Post::get(post.party) != 0) numbers.push_back(Post::get(post.number));
-  std::erase(numbers, Seen::no_number);
+  std::erase(numbers, PostCopy::no_number);
   const Stall stall{setting_.rank,      seconds, *party, seen, tally ? tally->algorithm : "", neighbours_of(*party),
                     std::move(numbers), name_of};
   const std::string text = text_of(stall);
@@ -252,17 +252,17 @@ void Watchdog::report(const Seen& seen, double seconds) {
                                 json_of(stall) + ", \"text\": [" + json_lines(text) + ']');
 }
 
-std::vector<Neighbour> Watchdog::neighbours_of(const Party& party) {
-  std::vector<std::pair<Rank, JoinOffer>> known;
+std::vector<OtherRank> Watchdog::neighbours_of(const Party& party) {
+  std::vector<std::pair<Rank, NodeRecord>> known;
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t rank = 0; rank < party.world_ranks.size(); ++rank)
       if (const auto found = processes_.find(party.world_ranks[rank]); found != processes_.end())
         known.emplace_back(static_cast<Rank>(rank), found->second);
   }
-  std::vector<Neighbour> all;
+  std::vector<OtherRank> all;
   for (const auto& [rank, process] : known) {
-    Neighbour& other = all.emplace_back(Neighbour{rank, static_cast<int>(process.process), '?'});
+    OtherRank& other = all.emplace_back(OtherRank{rank, static_cast<int>(process.process), '?'});
     other.state = state_of(other.process);
     other.read = other.state != 'X' && other.state != 'Z' && read_board(process, other);
   }
@@ -273,7 +273,7 @@ std::vector<Neighbour> Watchdog::neighbours_of(const Party& party) {
 void Watchdog::report_no_call() {
   std::string all;
   for (const Post& post : board_->posts) {
-    const Seen seen = read(post);
+    const PostCopy seen = read(post);
     const std::shared_ptr<const Party> party = seen.party != 0 ? party_of(seen) : nullptr;
     if (!party) continue;
     all += all.empty() ? "" : ", ";

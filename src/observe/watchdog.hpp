@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "node/neighbours.hpp"
+#include "node/node_peers.hpp"
 #include "observe/post.hpp"
 #include "observe/stall.hpp"
 
@@ -45,7 +45,7 @@ class Watchdog {
   void give_back(Post* post);
 
   /// The process of a rank of MPI_COMM_WORLD, on this node.
-  void meets(int world_rank, const JoinOffer& process);
+  void knows_process(int world_rank, const NodeRecord& process);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -55,18 +55,18 @@ class Watchdog {
     std::int64_t party = 0, moves = -1, looks = 0;
     std::chrono::duration<double> still{};  ///< nothing has moved for so long
     bool reported = false;
-    std::int64_t number = Seen::no_number;  ///< as it was reported
+    std::int64_t number = PostCopy::no_number;  ///< as it was reported
   };
 
   void watch();
   void look(std::chrono::duration<double> passed);
-  void report(const Seen& seen, double seconds);
-  std::vector<Neighbour> neighbours_of(const Party& party);
+  void report(const PostCopy& seen, double seconds);
+  std::vector<OtherRank> neighbours_of(const Party& party);
   void report_no_call();
   void tell(const std::string& text, const std::string& record);
   void write(const std::string& record);
-  Seen read(const Post& post) const;
-  std::shared_ptr<const Party> party_of(const Seen& seen);
+  PostCopy read(const Post& post) const;
+  std::shared_ptr<const Party> party_of(const PostCopy& seen);
 
   Setting setting_;
   std::unique_ptr<Board> board_;
@@ -85,7 +85,7 @@ class Watchdog {
   std::int64_t parties_made_ = 0;
   bool full_ = false;  ///< a communicator got no post
   std::unordered_map<std::int64_t, std::shared_ptr<const Party>> parties_;
-  std::unordered_map<int, JoinOffer> processes_;  ///< by rank of MPI_COMM_WORLD
+  std::unordered_map<int, NodeRecord> processes_;  ///< by rank of MPI_COMM_WORLD
 };
 
 }  // namespace swapmeet

@@ -90,7 +90,7 @@ struct Edges {
   std::vector<Edge> out, in;
 };
 
-Edges edges_of(const Passing& mine, Rank ranks) {
+Edges edges_of(const CheckedCall& mine, Rank ranks) {
   Edges all;
   if (mine.neighbourhood) {
     all = {edges_out(*mine.neighbourhood), edges_in(*mine.neighbourhood)};
@@ -142,7 +142,7 @@ Sending end(const Blocks& blocks, const Edge& edge) {
 }
 
 /// Blocks that are received where others are, as far as they are contiguous.
-std::string overlap(const Passing& mine, const Edges& edges) {
+std::string overlap(const CheckedCall& mine, const Edges& edges) {
   std::vector<Stretch> all;
   const auto add = [&](const Blocks& blocks, const std::vector<Edge>& side, bool sent) {
     if (!blocks.contiguous()) return;
@@ -167,7 +167,7 @@ std::string overlap(const Passing& mine, const Edges& edges) {
 
 }  // namespace
 
-std::string mistake_of_ranks(const Passing& mine, MPI_Comm comm) {
+std::string mistake_of_ranks(const CheckedCall& mine, MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   std::vector<Calling> calls;

@@ -10,7 +10,7 @@
 namespace swapmeet {
 
 /// What a rank passes. `send` is meaningless if `in_place`. `neighbourhood`: of an exchange of neighbours.
-struct Passing {
+struct CheckedCall {
   Collective collective;
   bool in_place;
   const Blocks &send, &receive;
@@ -21,6 +21,6 @@ struct Passing {
 /// predefined types that do not match, blocks that overlap; other collectives, or MPI_IN_PLACE on some ranks only.
 /// Collective over `comm`: an MPI_Allgather, an MPI_Alltoallv and a small agreement; of neighbours also an MPI_Alltoall and
 /// another agreement.
-std::string mistake_of_ranks(const Passing& mine, MPI_Comm comm);
+std::string mistake_of_ranks(const CheckedCall& mine, MPI_Comm comm);
 
 }  // namespace swapmeet

@@ -9,7 +9,7 @@
 #include "mpi/coroutine.hpp"
 #include "mpi/outcome.hpp"
 #include "team/agreement.hpp"
-#include "session/census.hpp"
+#include "session/rank_records.hpp"
 #include "session/context.hpp"
 #include "session/duplicates.hpp"
 #include "session/made_everywhere.hpp"
@@ -29,7 +29,7 @@ constexpr std::size_t trial_classes = 64;
 /// (docs/measurements/setup.md).
 int first_calls(const Options& options) { return options.first_calls.value_or(host_is_mpich ? 1 : 8); }
 
-const Means hoped{true, true};  ///< before the ranks of a node have joined
+const Means expected_means{true, true};  ///< before the ranks of a node have joined
 
 bool some_twice(const std::vector<int>& ranks) {
   const bool ascend = std::ranges::adjacent_find(ranks, std::greater_equal{}) == ranks.end();  // as they mostly do
@@ -46,7 +46,7 @@ const Spec& Decision::spec() const {
   return exchange ? exchange->spec() : native;
 }
 
-Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meeting, const FirstCall* first)
+Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, const FirstCall* first)
     : options_(options), user_(user), peers_(user), tags_(most_tag()) {
   begin_to_serve();
   peers_.alone = context().alone();
@@ -85,8 +85,8 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     }
     locked_ = job.exists() ? job.facts().locked : progress_is_locked();
     starts_on_host_ = !job.exists() || job.facts().starts_on_host;
-    if (meeting == Meeting::after_some && may_leave_calls()) setup_policy_.leave(first_calls(options));
-    if (meeting != Meeting::later && !setup_policy_.leaves_more()) meet(first);
+    if (set_up == SetUp::after_first_calls && may_leave_calls()) setup_policy_.leave(first_calls(options));
+    if (set_up != SetUp::later && !setup_policy_.leaves_more()) exchange_records(first);
   }
   if (!refusal_.empty()) trace_nothing();
 }
@@ -107,11 +107,11 @@ void Communicator::trace_nothing() {
 StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
   if (!refusal_.empty() || starts_on_host() || !gathers() || !has_progress() || is_being_freed(user_)) return nullptr;
-  const bool prepared = locked_ ? neighbours_ && nodes() == 1 : met_;
+  const bool prepared = locked_ ? node_peers_ && nodes() == 1 : records_known_;
   if (!prepared && !awaits_no_more_starts()) return nullptr;
   if (!prepared && locked_) return want(collective, block_bytes), nullptr;
   auto queue = std::make_unique<StartedQueue>(*this);
-  if (!met_ && begin_to_meet() != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
+  if (!records_known_ && begin_record_exchange() != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
   started_ = std::move(queue);
   return started_.get();
 }
@@ -129,11 +129,11 @@ void Communicator::want(Collective collective, std::int64_t block_bytes) {
   if (wanted_.size() == most || std::ranges::count(wanted_, kind) > 0 || cannot_prepare_ || !refusal_.empty()) return;
   wanted_.push_back(kind);
   decide_anew();  // the next blocking call, where they meet, is to look here
-  if (wanted_.size() == 1) ++waiting_to_meet;
+  if (wanted_.size() == 1) ++waiting_for_set_up;
 }
 
 void Communicator::prepare_for_started() {
-  --waiting_to_meet;
+  --waiting_for_set_up;
   const std::vector<Kind> kinds = std::exchange(wanted_, {});
   finish_started();  // which may be deciding
   finish_setting_up();
@@ -147,7 +147,7 @@ Communicator::~Communicator() { close(); }
 
 /// Keeps what this run has measured for later ones.
 void Communicator::remember() {
-  if (said().world_rank != 0) return;
+  if (reports().world_rank != 0) return;
   for (Evidence one : std::exchange(knowledge_.evidence, {})) {
     if (one.date != 0 || one.kind.nodes == 1) continue;                               // see usable()
     if (of_neighbours(one.kind.collective)) continue;                                 // it is of this graph
@@ -174,7 +174,7 @@ void Communicator::remember_calls(Collective collective) {
 void Communicator::close() {
   finish_started();
   remember();
-  if (!std::exchange(wanted_, {}).empty()) --waiting_to_meet;
+  if (!std::exchange(wanted_, {}).empty()) --waiting_for_set_up;
   started_.reset();
   if (team_) team_->called(MPI_COMM_NULL);
   refusal_ = "MPI_Finalize has been called";
@@ -192,14 +192,14 @@ void Communicator::close() {
 void Communicator::revoke() {
   ended_ = true;
   if (team_) team_->end();
-  if (neighbours_) neighbours_->end();
+  if (node_peers_) node_peers_->end();
   for (const auto& one : planned_)
     if (const auto planned = one.lock()) (*planned)->revoke();
 }
 
 int Communicator::failed(int error) {
   if (post()) post()->call_ends();
-  if (!ended_ && (is_fault(error) || (neighbours_ && neighbours_->broken() == rank_died()))) revoke();
+  if (!ended_ && (is_fault(error) || (node_peers_ && node_peers_->broken() == rank_died()))) revoke();
   return ended_ ? fault_on(user_) : error;
 }
 
@@ -225,7 +225,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     }
     if (knowledge_.network.known()) describe_network();  // time may have gone by to complete it
     Choice choice =
-        unknown.empty() ? choose(collective, block_bytes, joined_ ? means_ : hoped) : Choice{Spec{}, unknown};
+        unknown.empty() ? choose(collective, block_bytes, joined_ ? means_ : expected_means) : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
       if (awaits && !setup_policy_.over(in_earlier_runs(collective, block_bytes), calls()))
         return postponed(collective);
@@ -246,7 +246,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     if (!choice.problem.empty()) warn_once(choice.problem);
     if (unknown.empty() && tries(collective, shape_, options_)) decision->trying.resize(trial_classes);
   }
-  withdraw();
+  give_back_reserved();
   return keep(collective, std::move(decision));
 }
 
@@ -275,7 +275,7 @@ EarlierCalls Communicator::in_earlier_runs(Collective collective, std::int64_t b
 }
 
 Decision& Communicator::postponed(Collective collective) {
-  withdraw();  // it takes memory, and others may want it before
+  give_back_reserved();  // it takes memory, and others may want it before
   Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
   if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
   first.compared = false;
@@ -316,7 +316,7 @@ void Communicator::give_up_order(const Spec& spec, const std::string& problem, O
   const std::string warning = swapmeet::give_up_order(spec, problem, options);
   const std::vector<int> world_ranks = world_ranks_of(user_);
   // Rank 0 of the job speaks, but where it is not one of us.
-  if (said().world_rank == 0 || (rank_ == 0 && std::ranges::count(world_ranks, 0) == 0))
+  if (reports().world_rank == 0 || (rank_ == 0 && std::ranges::count(world_ranks, 0) == 0))
     say_once("warning: " + warning);
 }
 
@@ -391,8 +391,8 @@ std::vector<Expectation> Communicator::candidates_beside(const CallKind& kind, s
                                                          const Spec& usual) const {
   if (neighbour_work_ && of_neighbours(kind.collective))
     return candidates_for_neighbours(kind, block_bytes, *neighbour_work_, knowledge_);
-  return candidates(kind.collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_, usual,
-                    kind.direct);
+  return candidates(kind.collective, shape_, block_bytes, options_, joined_ ? means_ : expected_means, knowledge_,
+                    usual, kind.direct);
 }
 
 CallKind Communicator::kind_of_calls(Collective collective, std::int64_t block_bytes) const {
@@ -431,7 +431,7 @@ Decision& Communicator::within_limits(Decision& decision, Collective collective,
 
 void Communicator::decide_anew() {
   repeat_ = {};
-  for (Forwarded& forwarded : forwarded_) forwarded = {};
+  for (LeftToHost& one : left_to_host_) one = {};
 }
 
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
@@ -450,31 +450,31 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
 
 Plan* Communicator::plan_for(const Spec& spec) {
   return find_or_make(plans_, spec,
-                      [&] { return made_everywhere(peers_, [&] { return make_plan(spec, neighbours_.get()); }); });
+                      [&] { return made_everywhere(peers_, [&] { return make_plan(spec, node_peers_.get()); }); });
 }
 
 SizedPlan* Communicator::sized_plan_for(const Spec& spec) {
   return find_or_make(sized_plans_, spec, [&] {
-    return made_everywhere(peers_, [&] { return make_sized_plan(spec, neighbours_.get()); });
+    return made_everywhere(peers_, [&] { return make_sized_plan(spec, node_peers_.get()); });
   });
 }
 
-std::unique_ptr<Plan> Communicator::make_plan(const Spec& spec, Neighbours* neighbours) const {
-  return std::make_unique<Plan>(spec, schedule_of(spec), spec.intra == Transport::mpi ? nullptr : neighbours, tags_);
+std::unique_ptr<Plan> Communicator::make_plan(const Spec& spec, NodePeers* node_peers) const {
+  return std::make_unique<Plan>(spec, schedule_of(spec), spec.intra == Transport::mpi ? nullptr : node_peers, tags_);
 }
 
-std::unique_ptr<SizedPlan> Communicator::make_sized_plan(const Spec& spec, Neighbours* neighbours, bool waits) const {
+std::unique_ptr<SizedPlan> Communicator::make_sized_plan(const Spec& spec, NodePeers* node_peers, bool waits) const {
   const Forwarding forwarded = forwarding(spec, shape_);
   if (spec.sizes == Sizes::padded) {
     const bool by_host = spec.family == Family::native;  // which cannot start it: see by_messages()
     std::unique_ptr<Plan> padded =
-        by_host && waits ? nullptr : make_plan(by_host ? single_step() : spec, by_host ? nullptr : neighbours);
+        by_host && waits ? nullptr : make_plan(by_host ? single_step() : spec, by_host ? nullptr : node_peers);
     return std::make_unique<SizedPlan>(spec, shape_.ranks, rank_, forwarded, std::move(padded), tags_);
   }
   Flow travels = flow(spec, orders_.shape_for(spec, shape_), rank_);
   const std::int64_t working_blocks = peak_blocks(travels);
   auto made = std::make_unique<SizedPlan>(spec, std::move(travels), forwarded, working_blocks,
-                                          spec.intra == Transport::mpi ? nullptr : neighbours, tags_);
+                                          spec.intra == Transport::mpi ? nullptr : node_peers, tags_);
   return made->fits() ? std::move(made) : nullptr;
 }
 

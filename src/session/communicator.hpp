@@ -8,11 +8,11 @@
 
 #include "algorithms/generate.hpp"
 #include "buffers/host_copy.hpp"
-#include "node/neighbours.hpp"
+#include "node/node_peers.hpp"
 #include "observe/observer.hpp"
 #include "session/topology_orders.hpp"
 #include "session/context.hpp"
-#include "session/census.hpp"
+#include "session/rank_records.hpp"
 #include "session/checking.hpp"
 #include "session/sparse.hpp"
 #include "choose/setup_policy.hpp"
@@ -84,7 +84,7 @@ struct Repeat {
 };
 
 /// Calls of one kind that go to the host MPI whatever their arguments are, and of which nobody wants to know.
-struct Forwarded {
+struct LeftToHost {
   bool all = false;
   OnlineTuning* trying = nullptr;  ///< what counts them
 
@@ -99,9 +99,9 @@ inline constexpr const char* no_messages =
     "the ranks cannot send one another messages: the library was loaded after MPI_Init, or has no tags left";
 
 /// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
-inline std::atomic<int> waiting_to_meet{0};
+inline std::atomic<int> waiting_for_set_up{0};
 
-struct Census;
+struct GatheredRecords;
 
 /// An MPI_Alltoall that meets a communicator for the first time, perhaps: counts in elements.
 struct FirstCall {
@@ -117,7 +117,7 @@ class Communicator {
  public:
   /// Agrees on the options; serves no intercommunicator. Collective over `user`, or `later`, by finish_setting_up().
   /// `first`: the call for which the ranks meet now, if it is such a one; small blocks of it are carried along.
-  Communicator(MPI_Comm user, const Options& options, Meeting meeting = Meeting::now, const FirstCall* first = nullptr);
+  Communicator(MPI_Comm user, const Options& options, SetUp set_up = SetUp::now, const FirstCall* first = nullptr);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -154,7 +154,7 @@ class Communicator {
   Repeat& repeat() { return repeat_; }
   /// No call is like one before.
   void decide_anew();
-  Forwarded& forwarded(Collective collective) { return forwarded_[static_cast<std::size_t>(collective)]; }
+  LeftToHost& left_to_host(Collective collective) { return left_to_host_[static_cast<std::size_t>(collective)]; }
   Staging& send_staging() { return send_staging_; }
   Staging& receive_staging() { return receive_staging_; }
   HostCopy& send_host_copy() { return send_host_copy_; }
@@ -177,7 +177,7 @@ class Communicator {
   PhaseClock* clock() const { return observer_ ? &observer_->clock() : nullptr; }
 
   /// Whether the arguments of a call suit those of the other ranks; if not, the mistake is told. Collective.
-  bool suits(const Passing& mine);
+  bool suits(const CheckedCall& mine);
 
   /// Around each call. Collective where one is traced. The latter returns the time of the call.
   void call_begins(Collective collective);
@@ -221,12 +221,12 @@ class Communicator {
     prepare_wanted();
   }
   /// Whether all that ranks must know of one another at first is known, or is of no use.
-  bool met() const { return met_ || !refusal_.empty(); }
+  bool records_known() const { return records_known_ || !refusal_.empty(); }
   /// Whether blocks of the call that comes have arrived while the ranks met, one of each rank; then they are to be taken.
-  bool carried() const { return !carried_.empty(); }
-  std::vector<char> take_carried() { return std::exchange(carried_, {}); }
+  bool has_piggybacked() const { return !piggybacked_.empty(); }
+  std::vector<char> take_piggybacked() { return std::exchange(piggybacked_, {}); }
   /// Whether nothing was left for later.
-  bool ready() const { return met(); }
+  bool ready() const { return records_known(); }
   /// Whether duplicates of its communicator can exchange by it as well (duplicates.hpp). The same on all ranks. Local.
   bool can_be_shared();
   bool shared() const { return shared_; }
@@ -255,7 +255,7 @@ class Communicator {
   /// The application revokes it. Local.
   void revoke();
   /// nullptr: this rank has joined no others of its node.
-  Neighbours* neighbours() const { return neighbours_.get(); }
+  NodePeers* node_peers() const { return node_peers_.get(); }
 
   /// What decide() would return, if that is known; nullptr: it takes a collective call. Local.
   Decision* decided(Collective collective, std::int64_t block_bytes) const {
@@ -356,9 +356,9 @@ class Communicator {
   Plan* plan_for(const Spec& spec);
   /// What to do with exchanges with neighbours. Collective on the first call.
   Choice choose_for_neighbours();
-  std::unique_ptr<Plan> make_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const;
+  std::unique_ptr<Plan> make_plan_for_neighbours(const Spec& spec, NodePeers* within_node) const;
   /// nullptr: this rank does not know the neighbours of its node.
-  std::unique_ptr<SizedPlan> make_sized_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const;
+  std::unique_ptr<SizedPlan> make_sized_plan_for_neighbours(const Spec& spec, NodePeers* within_node) const;
   /// Has the ranks of each node tell one another of their neighbours, once. Collective on the first call. "", or on all
   /// ranks why nothing can be passed on among neighbours.
   std::string meet_neighbours();
@@ -370,9 +370,9 @@ class Communicator {
   SizedPlan* sized_plan_for(const Spec& spec);
 
   /// Makes them. Local.
-  std::unique_ptr<Plan> make_plan(const Spec& spec, Neighbours* neighbours) const;
+  std::unique_ptr<Plan> make_plan(const Spec& spec, NodePeers* node_peers) const;
   /// `waits`: its exchanges wait.
-  std::unique_ptr<SizedPlan> make_sized_plan(const Spec& spec, Neighbours* neighbours, bool waits = true) const;
+  std::unique_ptr<SizedPlan> make_sized_plan(const Spec& spec, NodePeers* node_peers, bool waits = true) const;
 
   int prepare_sparse();
 
@@ -387,20 +387,20 @@ class Communicator {
 
   /// What all ranks must know of one another before anything else. Collective; or begun, which is local and returns as MPI does, and
   /// ended once that has come.
-  void meet(const FirstCall* first = nullptr);
-  int begin_to_meet();
-  void end_meeting();
-  CensusRecord introduce();
-  void learn(Census census);
+  void exchange_records(const FirstCall* first = nullptr);
+  int begin_record_exchange();
+  void end_record_exchange();
+  RankRecord introduce();
+  void learn(GatheredRecords records);
   /// Numbers the team anew where its ranks make the communicator of the job in this call.
-  void make_job(const Census& census);
-  void refuse_strangers(const Census& census);
-  std::vector<char> to_carry(const FirstCall& first);
+  void make_job(const GatheredRecords& records);
+  void refuse_strangers(const GatheredRecords& records);
+  std::vector<char> blocks_to_piggyback(const FirstCall& first);
   bool may_leave_calls() const;
-  bool met_ = false;
+  bool records_known_ = false;
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
   bool some_observed_ = false;  ///< on some rank
-  void withdraw();
+  void give_back_reserved();
   /// Has all ranks use what the first one recalls. Collective.
   void use_memory();
   void remember();
@@ -423,7 +423,7 @@ class Communicator {
   void leave();
 
   /// Joins the ranks of each node. `share_bytes` becomes what counts for this rank. Collective.
-  Neighbours::Joined join_over(std::int64_t& share_bytes, const Neighbours::Prepare& prepare);
+  NodePeers::Joined join_over(std::int64_t& share_bytes, const NodePeers::Prepare& prepare);
 
   bool agree_to_plan(const std::optional<Request>& request, PlanTeam& team);
 
@@ -451,7 +451,7 @@ class Communicator {
   Observer& observe();
   Post* post() const { return observer_ ? observer_->post() : nullptr; }
   void be_watched();
-  void meets_processes();
+  void tell_watchdog_of_processes();
   /// Forgets the observer, if nobody wants to know any more.
   void ignore();
   void trace_nothing();
@@ -473,19 +473,19 @@ class Communicator {
   std::vector<std::weak_ptr<Planned* const>> planned_;  ///< where faults are survived: plans that may have to end
   std::uint16_t exchanges_ = 0;                         ///< so far
   SetupPolicy setup_policy_;
-  std::vector<char> carried_;
-  Recalled recalled_;                 ///< on the first rank: of earlier runs
-  std::size_t recalled_bytes_ = 0;    ///< of it, known to all; 0: nothing is to be used any more
-  bool recalled_many_ = false;        ///< as Recalled has it, known to all
-  std::int64_t nodes_ = INT64_MAX;    ///< nobody knows
-  std::vector<std::uint64_t> hosts_;  ///< of each rank, as far as they have told
-  std::vector<JoinOffer> offers_;     ///< the same, for those who join next
-  std::optional<JoinOffer> offer_;    ///< this rank's
-  bool joined_ = false;               ///< or in vain
+  std::vector<char> piggybacked_;
+  Recalled recalled_;                     ///< on the first rank: of earlier runs
+  std::size_t recalled_bytes_ = 0;        ///< of it, known to all; 0: nothing is to be used any more
+  bool recalled_many_ = false;            ///< as Recalled has it, known to all
+  std::int64_t nodes_ = INT64_MAX;        ///< nobody knows
+  std::vector<std::uint64_t> hosts_;      ///< of each rank, as far as they have told
+  std::vector<NodeRecord> node_records_;  ///< the same, for those who join next
+  std::optional<NodeRecord> reserved_;    ///< this rank's
+  bool joined_ = false;                   ///< or in vain
   Means means_;
   Knowledge knowledge_;
   std::int64_t share_bytes_ = 0;  ///< of shared memory, that count for this rank
-  std::unique_ptr<Neighbours> neighbours_;
+  std::unique_ptr<NodePeers> node_peers_;
   Orders orders_;
   bool inter_ = false;
   std::string refusal_;  ///< why nothing is served here; "": it is
@@ -496,8 +496,8 @@ class Communicator {
   std::unique_ptr<SparsePlan> sparse_;
   std::uint16_t sparse_calls_ = 0;  ///< so far
   std::unique_ptr<StartedQueue> started_;
-  CensusRecord mine_;                       ///< what this rank tells the others
-  std::vector<CensusRecord> told_;          ///< and they tell it, where that is waited for in a call that is started
+  RankRecord mine_;                         ///< what this rank tells the others
+  std::vector<RankRecord> gathered_;        ///< and they tell it, where that is waited for in a call that is started
   MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of that
   Decision* by_messages_[collective_names.size()] = {};
   struct Kind {
@@ -513,11 +513,11 @@ class Communicator {
   std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do
   std::shared_ptr<const Neighbourhood> neighbourhood_;
   bool looked_for_neighbours_ = false;
-  std::unique_ptr<const Surroundings> surroundings_;
+  std::unique_ptr<const NodeNeighbourhoods> node_neighbourhoods_;
   std::optional<NeighbourWork> neighbour_work_;
   std::optional<std::string> met_neighbours_;  ///< what meet_neighbours() came to; nothing: it was not called
   Repeat repeat_;
-  Forwarded forwarded_[collective_names.size()];
+  LeftToHost left_to_host_[collective_names.size()];
   std::unique_ptr<Observer> observer_;
   std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
   RecordedCommunicator* recorded_ = nullptr;

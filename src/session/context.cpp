@@ -25,7 +25,7 @@
 #include "mpi/simulation.hpp"
 #include "observe/job_log.hpp"
 #include "schedule/output_file.hpp"
-#include "session/census.hpp"
+#include "session/rank_records.hpp"
 #include "session/communicator.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/slow_wait.hpp"
@@ -64,7 +64,7 @@ void report(Context& all, const char* ended_by) {
 
 /// One rank of the job does: all that take part in trials have seen the same.
 void write_memory(Context& all) {
-  if (all.said.world_rank != 0 || all.process != getpid()) return;
+  if (all.reports.world_rank != 0 || all.process != getpid()) return;
   all.memory.write();
   warn_of_memory();
 }
@@ -159,19 +159,20 @@ void find_heaps(Context& all) {
   const auto of_malloc = reinterpret_cast<const heap::Functions* (*)()>(dlsym(RTLD_DEFAULT, heap::functions_name));
   const char* const problem = of_malloc ? of_malloc()->problem() : "libswapmeet-heap.so is not preloaded";
   if (!problem) all.regions.add(*of_malloc());
-  else if (all.said.world_rank == 0) warn(std::string("SWAPMEET_HEAP: ") + problem + "; malloc gives ordinary memory");
+  else if (all.reports.world_rank == 0)
+    warn(std::string("SWAPMEET_HEAP: ") + problem + "; malloc gives ordinary memory");
 }
 
 void begin_to_watch(Context& all) {
   const std::string problem = all.watchdog.start({all.options.watchdog.seconds, all.options.watchdog.file,
-                                                  all.said.world_rank, all.world_ranks, has_several_threads()});
+                                                  all.reports.world_rank, all.world_ranks, has_several_threads()});
   if (!problem.empty()) warn("SWAPMEET_WATCHDOG: " + problem + "; nothing is watched");
 }
 
 void attach(Context& all) {
   all.process = getpid();
   all.begin = std::chrono::steady_clock::now();
-  PMPI_Comm_rank(MPI_COMM_WORLD, &all.said.world_rank);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &all.reports.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   reserve_for(all.world_ranks);
   all.options = read_options(environ, all.world_ranks);
@@ -196,10 +197,10 @@ void attach(Context& all) {
 }
 
 void begin(Context& all) {
-  if (all.said.world_rank == 0)
+  if (all.reports.world_rank == 0)
     for (const std::string& problem : all.options.problems) warn(problem);
   if (all.options.recording())
-    all.recorder.open(all.options.record_file, all.said.world_rank, all.world_ranks,
+    all.recorder.open(all.options.record_file, all.reports.world_rank, all.world_ranks,
                       all.options.algorithm ? to_text(*all.options.algorithm) : "auto");
   all.used.store(true, std::memory_order_release);
 }
@@ -208,15 +209,15 @@ void begin(Context& all) {
 std::string statistics_file(const Context& all) {
   std::string name = all.options.statistics_file;
   std::size_t mark = name.find("%r");
-  if (mark == name.npos) return all.said.world_rank == 0 ? name : "";
-  for (; mark != name.npos; mark = name.find("%r", mark)) name.replace(mark, 2, std::to_string(all.said.world_rank));
+  if (mark == name.npos) return all.reports.world_rank == 0 ? name : "";
+  for (; mark != name.npos; mark = name.find("%r", mark)) name.replace(mark, 2, std::to_string(all.reports.world_rank));
   return name;
 }
 
 void write_statistics(const Context& all) {
   const std::string name = statistics_file(all);
   if (name.empty()) return;
-  const std::string text = all.statistics.json(all.said.world_rank, all.world_ranks);
+  const std::string text = all.statistics.json(all.reports.world_rank, all.world_ranks);
   const Result<std::FILE*> opened = open_output_stream(name);
   std::FILE* const file = opened ? *opened : nullptr;
   bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -228,11 +229,11 @@ void write_statistics(const Context& all) {
 
 /// By the first rank, for the job.
 void append_to_log(const Context& all) {
-  if (all.options.statistics_log.empty() || all.said.world_rank != 0) return;
+  if (all.options.statistics_log.empty() || all.reports.world_rank != 0) return;
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - all.begin;
   const std::string more = job_members(SWAPMEET_VERSION, all.mpi, time.count());
   const std::string problem =
-      append_to_job_log(all.options.statistics_log, all.statistics.json(all.said.world_rank, all.world_ranks, more));
+      append_to_job_log(all.options.statistics_log, all.statistics.json(all.reports.world_rank, all.world_ranks, more));
   if (!problem.empty()) warn("SWAPMEET_STATS_LOG=\"" + all.options.statistics_log + "\": cannot write it: " + problem);
 }
 
@@ -289,7 +290,7 @@ Communicator* attribute_of(MPI_Comm comm) {
 }
 
 /// communicator_of() and serving() without memory.
-Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared, const FirstCall* first) {
+Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, const FirstCall* first) {
   if (!may_be_asked()) return nullptr;
   attach_to_mpi();
   if (!is_valid(comm)) return nullptr;
@@ -297,10 +298,10 @@ Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared,
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
   const bool shares = !all.job.facts().threaded && is_duplicate(comm);
-  if (meeting == Meeting::after_some && shares) meeting = Meeting::now;  // what it sets up serves all duplicates
+  if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::now;  // what it sets up serves all duplicates
   share_with_duplicates(comm);
-  auto made = std::make_unique<Communicator>(comm, all.options, meeting, first);
-  if (all.options.recording() && made->met()) made->record(all.recorder);
+  auto made = std::make_unique<Communicator>(comm, all.options, set_up, first);
+  if (all.options.recording() && made->records_known()) made->record(all.recorder);
   {
     const std::lock_guard lock(all.mutex);  // before MPI has its address: there may be no memory
     all.communicators.push_back(made.get());
@@ -312,9 +313,9 @@ Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared,
   return kept;
 }
 
-Communicator* find_or_make(MPI_Comm comm, Meeting meeting, bool shared, const FirstCall* first = nullptr) {
+Communicator* find_or_make(MPI_Comm comm, SetUp set_up, bool shared, const FirstCall* first = nullptr) {
   const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
-  Communicator* const communicator = look_up(comm, context(), meeting, shared, first);
+  Communicator* const communicator = look_up(comm, context(), set_up, shared, first);
   recent().note(comm, communicator, deaths_before);
   return communicator;
 }
@@ -375,14 +376,14 @@ void begin_to_serve() {
 
 constinit thread_local Recent recent_of_thread{};
 
-Communicator* communicator_of(MPI_Comm comm, Meeting meeting) {
+Communicator* communicator_of(MPI_Comm comm, SetUp set_up) {
   if (Communicator* const known = recent().find(comm); known && !known->shared()) return known;
-  return find_or_make(comm, meeting, false);
+  return find_or_make(comm, set_up, false);
 }
 
 Communicator* serving(MPI_Comm comm, const FirstCall* first) {
   if (Communicator* const known = recent().find(comm)) return known;
-  return find_or_make(comm, Meeting::after_some, true, first);
+  return find_or_make(comm, SetUp::after_first_calls, true, first);
 }
 
 bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (may_be_asked() && is_valid(comm)); }
@@ -399,7 +400,7 @@ int raise(MPI_Comm comm, int error) {
   return error;
 }
 
-Said& said() { return context().said; }
+Reports& reports() { return context().reports; }
 
 Statistics& statistics() { return context().statistics; }
 
@@ -419,7 +420,7 @@ void report_statistics(Context& all) {
   }
   if (!all.options.statistics_file.empty()) write_statistics(all);
   append_to_log(all);
-  if (!all.options.statistics_table || all.said.world_rank != 0) return;
+  if (!all.options.statistics_table || all.reports.world_rank != 0) return;
   const std::string whose = "rank 0 of " + std::to_string(all.world_ranks);
   say(all.statistics.empty() ? whose + " called no all-to-all" : "calls of " + whose + ":\n" + all.statistics.table());
 }

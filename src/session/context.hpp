@@ -88,11 +88,11 @@ struct Context {
 
   /// A number that no other communicator in the job has, for one of which this rank is the first.
   std::uint64_t number_of_communicator() {
-    return std::uint64_t{static_cast<std::uint32_t>(said.world_rank)} << 32 | named.fetch_add(1);
+    return std::uint64_t{static_cast<std::uint32_t>(reports.world_rank)} << 32 | named.fetch_add(1);
   }
   std::atomic<std::uint32_t> named{0};
 
-  Said said;
+  Reports reports;
 
   std::atomic<bool> traced{false};  ///< the call that the options ask to trace
 
@@ -157,12 +157,12 @@ inline Recent& recent() {
 
 /// What we keep for `comm`; made on the first call, which is then collective over `comm`, but waits for no rank if they are
 /// to meet `later`. nullptr: MPI would not let us (the caller uses the host MPI; all ranks get nullptr alike).
-enum class Meeting : std::uint8_t {
+enum class SetUp : std::uint8_t {
   now,
-  later,       ///< in another call
-  after_some,  ///< now, unless this call can be left to the host MPI
+  later,              ///< in another call
+  after_first_calls,  ///< now, unless this call can be left to the host MPI
 };
-Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
+Communicator* communicator_of(MPI_Comm comm, SetUp set_up = SetUp::now);
 
 /// The same for a blocking call: it may be what all duplicates of a communicator share.
 Communicator* serving(MPI_Comm comm, const FirstCall* first = nullptr);

@@ -40,7 +40,7 @@ std::string value_of(const std::string& mine, int root, const Peers& peers) {
   struct {
     int world_rank;
     std::array<char, 80> text;
-  } of_root{said().world_rank, {}};
+  } of_root{reports().world_rank, {}};
   mine.copy(of_root.text.data(), of_root.text.size() - 1);
   if (broadcast(&of_root, sizeof of_root, root, peers)) return "?";
   return std::string(of_root.text.data()) + " on rank " + std::to_string(of_root.world_rank);
@@ -64,7 +64,7 @@ void tell_problems(const Options& options, const Peers& peers) {
   int rank = rank_in(peers);
   if (options.problems.empty()) rank = no_rank;
   if (-most_of_any_rank(-std::int64_t{rank}, peers) != rank || rank == no_rank) return;
-  const int world_rank = said().world_rank;
+  const int world_rank = reports().world_rank;
   if (world_rank == 0) return;
   for (const std::string& problem : options.problems)
     say_once("warning: rank " + std::to_string(world_rank) + ": " + problem);

@@ -73,14 +73,14 @@ std::string Communicator::meet_neighbours() {
   if (reduce(sums, MPI_UINT64_T, MPI_SUM, peers_) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
   if (sums[0] != 0) return come_to("ranks disagree on their neighbours");
   if (group->gather_bytes(record.data(), length * sizeof(Rank), all.data()) == MPI_SUCCESS) {
-    Surroundings found{shape_, {}};
+    NodeNeighbourhoods found{shape_, {}};
     const Rank* next = all.data();
     for (Rank rank = 0; rank < shape_.ranks; ++rank)
       if (group->members()[static_cast<std::size_t>(rank)] >= 0) {
         found.node.push_back(unpacked(mine, rank, next));
         next += length;
       }
-    surroundings_ = std::make_unique<const Surroundings>(std::move(found));
+    node_neighbourhoods_ = std::make_unique<const NodeNeighbourhoods>(std::move(found));
   }
   return come_to("");  // a rank that has failed makes no plan, so none does
 }
@@ -99,9 +99,9 @@ Choice Communicator::choose_for_neighbours() {
 }
 
 std::unique_ptr<SizedPlan> Communicator::make_sized_plan_for_neighbours(const Spec& spec,
-                                                                        Neighbours* within_node) const {
-  if (!surroundings_) return nullptr;
-  Flow travels = flow(spec, *surroundings_, rank_);
+                                                                        NodePeers* within_node) const {
+  if (!node_neighbourhoods_) return nullptr;
+  Flow travels = flow(spec, *node_neighbourhoods_, rank_);
   const std::int64_t working_blocks = peak_blocks(travels);
   auto made =
       std::make_unique<SizedPlan>(spec, std::move(travels), Forwarding{}, working_blocks,
@@ -109,7 +109,7 @@ std::unique_ptr<SizedPlan> Communicator::make_sized_plan_for_neighbours(const Sp
   return made->fits() ? std::move(made) : nullptr;
 }
 
-std::unique_ptr<Plan> Communicator::make_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const {
+std::unique_ptr<Plan> Communicator::make_plan_for_neighbours(const Spec& spec, NodePeers* within_node) const {
   return std::make_unique<Plan>(spec, std::make_shared<const Schedule>(generate(spec, *neighbourhood_)),
                                 spec.intra == Transport::mpi ? nullptr : within_node, tags_);
 }
@@ -131,13 +131,13 @@ void Communicator::count_neighbour_work() {
   std::array<double, 1 + most_specs * numbers> most{}, sums{};  // first whether a rank has none, and blocks
   try {
     const Nodes nodes(shape_);
-    for (std::size_t i = 0; surroundings_ && i < specs.size(); ++i) {
-      const NeighbourPart part = neighbour_part(slot_flow(specs[i], *surroundings_, rank_), nodes);
+    for (std::size_t i = 0; node_neighbourhoods_ && i < specs.size(); ++i) {
+      const NeighbourPart part = neighbour_part(slot_flow(specs[i], *node_neighbourhoods_, rank_), nodes);
       std::ranges::copy(part.most, most.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
       std::ranges::copy(part.sent, sums.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
     }
     sums[0] = static_cast<double>(edges_out(*neighbourhood_).size());
-    if (!surroundings_) most[0] = 1;
+    if (!node_neighbourhoods_) most[0] = 1;
   } catch (const std::bad_alloc&) { most[0] = 1; }
   if (reduce(most, MPI_DOUBLE, MPI_MAX, peers_) != MPI_SUCCESS ||
       reduce(sums, MPI_DOUBLE, MPI_SUM, peers_) != MPI_SUCCESS || most[0] != 0)
@@ -157,12 +157,12 @@ std::string Communicator::execute_for_neighbours(const Spec& spec, Decision& dec
   if (by_mpi && !has_messages()) return no_messages;
   if (forwards(spec)) {
     decision.exchange = decision.sized = find_or_make(neighbour_sized_plans_, spec, [&] {
-      return made_everywhere(peers_, [&] { return make_sized_plan_for_neighbours(spec, neighbours_.get()); });
+      return made_everywhere(peers_, [&] { return make_sized_plan_for_neighbours(spec, node_peers_.get()); });
     });
     return decision.exchange ? "" : no_plan;
   }
   Plan* const plan = find_or_make(neighbour_plans_, spec, [&] {
-    return made_everywhere(peers_, [&] { return make_plan_for_neighbours(spec, neighbours_.get()); });
+    return made_everywhere(peers_, [&] { return make_plan_for_neighbours(spec, node_peers_.get()); });
   });
   if (!plan) return no_plan;
   if (!few_requests(*plan)) return too_many_requests;

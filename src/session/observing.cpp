@@ -59,14 +59,14 @@ int Communicator::trace(const char* name) {
 
 /// One call of the job is traced: of the communicator with rank 0 of MPI_COMM_WORLD in it that gets so far first.
 void Communicator::trace_as_told() {
-  int ours = said().world_rank == 0 && !context().traced.exchange(true);
+  int ours = reports().world_rank == 0 && !context().traced.exchange(true);
   reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, user_);
   if (!ours) return;
   if (shape_.ranks == 1 || has_messages()) trace(options_.trace.file.c_str());
   else if (rank_ == 0) say_once("warning: the call is not traced: " + std::string(no_messages));
 }
 
-bool Communicator::suits(const Passing& mine) {
+bool Communicator::suits(const CheckedCall& mine) {
   if (!refusal_.empty()) return true;  // not all ranks may check
   if (Post* const to = post()) to->checks(mine.collective);
   const auto now = doing(Doing::checking);
@@ -84,15 +84,15 @@ void Communicator::be_watched() {
 }
 
 /// Those of this node, by what all ranks have said.
-void Communicator::meets_processes() {
+void Communicator::tell_watchdog_of_processes() {
   Post::set(post()->number, static_cast<std::int64_t>(number_));
   if (hosts_.empty()) return;
   const std::vector<int> world_ranks = world_ranks_of(user_);
   const auto me = static_cast<std::size_t>(rank_);
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
-    if (hosts_[rank] == hosts_[me] && offers_[rank].process_namespace == offers_[me].process_namespace &&
-        offers_[me].process_namespace != 0)
-      context().watchdog.meets(world_ranks[rank], offers_[rank]);
+    if (hosts_[rank] == hosts_[me] && node_records_[rank].process_namespace == node_records_[me].process_namespace &&
+        node_records_[me].process_namespace != 0)
+      context().watchdog.knows_process(world_ranks[rank], node_records_[rank]);
 }
 
 void Communicator::call_begins(Collective collective) {

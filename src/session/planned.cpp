@@ -24,7 +24,7 @@ Planned::~Planned() {
   handle_.reset();  // calls of MPI below make progress, in which revoke() might come
   executor_.exchange.reset();
   executor_.single.reset();
-  executor_.neighbours.reset();
+  executor_.node_peers.reset();
   context().share_bytes -= executor_.share_bytes;
   context().under_way->forget();
 }
@@ -73,10 +73,10 @@ void Planned::over(int error) {
 
 void Planned::revoke() {
   if (team_->team) team_->team->end();
-  if (executor_.neighbours) executor_.neighbours->end();
+  if (executor_.node_peers) executor_.node_peers->end();
 }
 
-Ongoing::Rest Planned::rest() { return rest_with(executor_.neighbours.get()); }
+Ongoing::Rest Planned::rest() { return rest_with(executor_.node_peers.get()); }
 
 std::optional<SentTraffic> Planned::traffic() const {
   if (on_host()) return std::nullopt;

@@ -11,7 +11,7 @@
 
 #include "choose/select.hpp"
 #include "exchange/exchange.hpp"
-#include "node/neighbours.hpp"
+#include "node/node_peers.hpp"
 #include "observe/statistics.hpp"
 #include "mpi/coroutine.hpp"
 #include "session/execution.hpp"
@@ -25,10 +25,10 @@ namespace swapmeet {
 struct Executor {
   Spec spec;
   std::string reason;
-  std::unique_ptr<Neighbours> neighbours{};  ///< of this exchange alone
-  std::int64_t share_bytes = 0;              ///< of shared memory, that count for this rank
-  std::unique_ptr<Exchange> exchange{};      ///< nullptr: the host MPI
-  std::unique_ptr<Exchange> single{};        ///< by single_step(), which starts try; nullptr: they try nothing
+  std::unique_ptr<NodePeers> node_peers{};  ///< of this exchange alone
+  std::int64_t share_bytes = 0;             ///< of shared memory, that count for this rank
+  std::unique_ptr<Exchange> exchange{};     ///< nullptr: the host MPI
+  std::unique_ptr<Exchange> single{};       ///< by single_step(), which starts try; nullptr: they try nothing
 };
 
 /// The ranks of a plan.

@@ -133,23 +133,24 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
 /// Whether all ranks plan the same, sound request, for which they tell one another the numbers of `team`. Once they have joined, it
 /// brings along what those of a node offer for the plan. Collective.
 bool Communicator::agree_to_plan(const std::optional<Request>& request, PlanTeam& team) {
-  struct Told {
+  struct PlanRecord {
     std::uint64_t asked_for;
     std::int32_t number;
-    JoinOffer offer;
+    NodeRecord offer;
   };
   const std::uint64_t asked_for = request ? fingerprint(std::nullopt, request) : 0;
-  if (joined_) offer_ = Neighbours::offer(context().share_bytes, context().arenas);
-  std::vector<Told> all;
-  const Told mine{asked_for, team.team->number(), joined_ ? *offer_ : JoinOffer{}};
+  if (joined_) reserved_ = NodePeers::reserve(context().share_bytes, context().arenas);
+  std::vector<PlanRecord> all;
+  const PlanRecord mine{asked_for, team.team->number(), joined_ ? *reserved_ : NodeRecord{}};
   const bool heard = gather(mine, all, peers_) == MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
-  for (const Told& one : all) {
+  for (const PlanRecord& one : all) {
     numbers.push_back(one.number);
-    if (joined_) offers_.push_back(one.offer);
+    if (joined_) node_records_.push_back(one.offer);
   }
   if (heard) team.team->hear(numbers);
-  return heard && request && std::ranges::all_of(all, [&](const Told& one) { return one.asked_for == asked_for; });
+  return heard && request &&
+         std::ranges::all_of(all, [&](const PlanRecord& one) { return one.asked_for == asked_for; });
 }
 
 std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> request) {
@@ -157,7 +158,7 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
   const auto now = doing(Doing::planning);
   const struct Offered {
     Communicator& communicator;
-    ~Offered() { communicator.withdraw(); }
+    ~Offered() { communicator.give_back_reserved(); }
   } offered{*this};
   auto team = std::make_unique<PlanTeam>(context().job, team_->job_ranks(), rank_, user_, peers_.alone);
   if (!agree_to_plan(request, *team)) return nullptr;
@@ -247,17 +248,17 @@ Executor Communicator::executor_for(Choice choice, const Request& request, const
   const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec);
   if (spec.family == Family::native && !sized) return executor;
   std::unique_ptr<Plan> plan;
-  const auto make = [&](Neighbours* within_node) {
+  const auto make = [&](NodePeers* within_node) {
     return neighbours ? make_plan_for_neighbours(spec, within_node) : make_plan(spec, within_node);
   };
   if (spec.intra != Transport::mpi) {  // of its own: plans are under way side by side, and move on in any order
-    Neighbours::Joined joined = join_over(executor.share_bytes, [&](Neighbours* within_node) {
+    NodePeers::Joined joined = join_over(executor.share_bytes, [&](NodePeers* within_node) {
       if (!sized) plan = make(within_node);
-      return plan ? plan->working_blocks() : Neighbours::unprepared;
+      return plan ? plan->working_blocks() : NodePeers::unprepared;
     });
-    executor.neighbours = std::move(joined.neighbours);
-    if (!executor.neighbours) return leave_to_host("no shared memory is left for the plan");
-    if (joined.prepared == Neighbours::unprepared) plan.reset();
+    executor.node_peers = std::move(joined.node_peers);
+    if (!executor.node_peers) return leave_to_host("no shared memory is left for the plan");
+    if (joined.prepared == NodePeers::unprepared) plan.reset();
     else plan->share_working_blocks(joined.prepared);
   } else if (!sized) {
     plan = made_everywhere(peers_, [&] { return make(nullptr); });
@@ -266,8 +267,8 @@ Executor Communicator::executor_for(Choice choice, const Request& request, const
   const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : receive.bytes(0);
   if (sized) {
     std::unique_ptr<SizedPlan> plan = made_everywhere(peers_, [&] {
-      return neighbours ? make_sized_plan_for_neighbours(spec, executor.neighbours.get())
-                        : make_sized_plan(spec, executor.neighbours.get(), false);
+      return neighbours ? make_sized_plan_for_neighbours(spec, executor.node_peers.get())
+                        : make_sized_plan(spec, executor.node_peers.get(), false);
     });
     if (!plan) return leave_to_host(no_plan);
     if (!plan->agree(send, receive, options_.scratch_limit_bytes, {&peers, ++exchanges})) plan->send_all_directly();

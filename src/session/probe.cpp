@@ -9,7 +9,7 @@
 #include <mutex>
 #include <span>
 
-#include "buffers/forward.hpp"
+#include "buffers/block_copies.hpp"
 #include "exchange/lost_data.hpp"
 #include "team/agreement.hpp"
 #include "team/messages.hpp"

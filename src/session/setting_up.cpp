@@ -1,4 +1,4 @@
-/// What the ranks of a communicator settle before they exchange: census, memory, nodes, shared memory, network.
+/// What the ranks of a communicator settle before they exchange: records, memory, nodes, shared memory, network.
 #include "session/communicator.hpp"
 
 #include <unistd.h>
@@ -12,12 +12,12 @@
 
 #include "mpi/guard.hpp"
 #include "team/agreement.hpp"
-#include "session/census.hpp"
+#include "session/rank_records.hpp"
 #include "session/disagreement.hpp"
 #include "session/context.hpp"
 #include "session/probe.hpp"
 #include "buffers/device.hpp"
-#include "node/crowd.hpp"
+#include "node/oversubscription.hpp"
 #include "node/node_group.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/report.hpp"
@@ -59,15 +59,15 @@ std::string sharing(double ranks_per_core) {
 }  // namespace
 
 void Communicator::finish_setting_up() {
-  if (met_) return;
-  told_.empty() ? meet() : end_meeting();
+  if (records_known_) return;
+  gathered_.empty() ? exchange_records() : end_record_exchange();
   if (!refusal_.empty()) trace_nothing();
   if (options_.recording()) record(context().recorder);
 }
 
 /// The blocks of `first`, if they are small and lie as they are sent; else nothing.
-std::vector<char> Communicator::to_carry(const FirstCall& first) {
-  constexpr std::int64_t most_bytes = sizeof CensusRecord::block;
+std::vector<char> Communicator::blocks_to_piggyback(const FirstCall& first) {
+  constexpr std::int64_t most_bytes = sizeof RankRecord::block;
   if (simulated || shape_.ranks > options_.gathered.with_blocks || may_be_on_device()) return {};
   const bool in_place = first.send == MPI_IN_PLACE;
   const Datatype& in = datatypes_[first.receive_type];
@@ -80,57 +80,57 @@ std::vector<char> Communicator::to_carry(const FirstCall& first) {
   return {blocks, blocks + bytes * shape_.ranks};
 }
 
-void Communicator::meet(const FirstCall* first) {
-  met_ = true;
-  setup_policy_.meet();
+void Communicator::exchange_records(const FirstCall* first) {
+  records_known_ = true;
+  setup_policy_.set_up();
   const auto now = doing(Doing::meeting);
   mine_ = introduce();
-  if (first) carried_ = to_carry(*first);
-  Census census = [&] {
+  if (first) piggybacked_ = blocks_to_piggyback(*first);
+  GatheredRecords records = [&] {
     const SlowWait watched = await_all_ranks(user_);
-    return take_census(mine_, options_.gathered, user_, carried_);
+    return gather_records(mine_, options_.gathered, user_, piggybacked_);
   }();
-  make_job(census);
-  learn(std::move(census));
+  make_job(records);
+  learn(std::move(records));
 }
 
-int Communicator::begin_to_meet() {
-  setup_policy_.meet();  // when it ends is known to each rank at another time
+int Communicator::begin_record_exchange() {
+  setup_policy_.set_up();  // when it ends is known to each rank at another time
   mine_ = introduce();
-  const int error = begin_census(mine_, told_, user_, arrival_);
-  if (error) told_.clear();
+  const int error = begin_gathering_records(mine_, gathered_, user_, arrival_);
+  if (error) gathered_.clear();
   return error;
 }
 
-void Communicator::end_meeting() {
-  met_ = true;
+void Communicator::end_record_exchange() {
+  records_known_ = true;
   const int error = [&] {
     const SlowWait watched = await_all_ranks(user_);
     return arrival_ == MPI_REQUEST_NULL ? MPI_SUCCESS : finish_suspended(arrival_);
   }();
-  Census census;
-  if (error) census.fault = is_fault(error);
-  else census = read_census(mine_, told_);
-  told_ = {};
-  learn(std::move(census));
+  GatheredRecords records;
+  if (error) records.fault = is_fault(error);
+  else records = read_records(mine_, gathered_);
+  gathered_ = {};
+  learn(std::move(records));
 }
 
 /// What this rank tells the others.
-CensusRecord Communicator::introduce() {
+RankRecord Communicator::introduce() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
-  offer_ = Neighbours::offer(context().share_bytes, context().arenas);
+  reserved_ = NodePeers::reserve(context().share_bytes, context().arenas);
   guarded([&] {  // the others wait, whatever this one lacks memory for
     if (rank_ == 0 && !options_.algorithm) recalled_ = context().memory.recall(shape_.ranks);
     warn_of_memory();
     return MPI_SUCCESS;
   });
-  CensusRecord mine{{},
-                    own_options_ ? options_.fingerprint() : context().fingerprint,
-                    device,
-                    number_,
-                    host_number(),
-                    kernel_number()};
+  RankRecord mine{{},
+                  own_options_ ? options_.fingerprint() : context().fingerprint,
+                  device,
+                  number_,
+                  host_number(),
+                  kernel_number()};
   if (!simulated) mine.launched = static_cast<std::uint32_t>(launched_here());
   if (!simulated) mine.cores = static_cast<std::uint32_t>(processors());
   mine.locked = progress_is_locked();
@@ -139,19 +139,19 @@ CensusRecord Communicator::introduce() {
   mine.observed = observed();
   mine.sessions = sessions_opened;
   if (rank_ == 0) mine.recalled = static_cast<std::uint32_t>(recalled_.text.size()), mine.many = recalled_.many;
-  mine.offer = *offer_;
+  mine.node_record = *reserved_;
   mine.team = team_->number();
   mine.job = context().job.exists();
   return mine;
 }
 
 // The library was loaded after MPI_Init.
-void Communicator::make_job(const Census& census) {
-  if (census.job || census.fault || shape_.ranks != context().world_ranks) return;
+void Communicator::make_job(const GatheredRecords& records) {
+  if (records.job || records.fault || shape_.ranks != context().world_ranks) return;
   context().job.begin(patience_s());
   JobFacts mine = facts_of(context().options);
-  mine.locked = census.locked;
-  mine.threaded = census.threaded;
+  mine.locked = records.locked;
+  mine.threaded = records.threaded;
   context().job.agree(mine, context().fingerprint);
   auto numbered = std::make_unique<Team>(context().job, team_->job_ranks(), rank_, user_);
   if (numbered->tell_numbers(user_) != MPI_SUCCESS) return;
@@ -159,30 +159,30 @@ void Communicator::make_job(const Census& census) {
   peers_.team = team_.get();
 }
 
-void Communicator::learn(Census census) {
-  number_ = census.number;
-  refuse_strangers(census);
+void Communicator::learn(GatheredRecords records) {
+  number_ = records.number;
+  refuse_strangers(records);
   if (!refusal_.empty()) return;
-  const bool all_answered = census.agreed || !census.offers.empty();
+  const bool all_answered = records.agreed || !records.node_records.empty();
   if (all_answered && shape_.ranks == context().world_ranks) SlowWait::all_ranks_came();
-  if (!census.teams.empty() && census.job) team_->hear(census.teams);
-  else if (census.team_everywhere >= 0) team_->hear_same(census.team_everywhere);
-  else if (census.job && census.teams.empty() && !census.fault) team_->tell_numbers(user_);
-  locked_ |= census.locked;
-  threaded_ = census.threaded;
-  starts_on_host_ |= census.starts_on_host;
-  some_observed_ = census.observed;
-  hosts_ = std::move(census.hosts);
-  offers_ = std::move(census.offers);
-  knowledge_.ranks_per_core = census.ranks_per_core;
-  Crowd::of_this_process().has_ranks(census.ranks_here);
-  if (post()) meets_processes();
-  if (census.device > 0) leave_devices_alone(device_name(census.device));
-  recalled_many_ = census.many;
-  if (census.agreed) recalled_bytes_ = std::min<std::size_t>(census.recalled, MemoryStore::most_recalled_bytes);
-  if (census.agreed && census.sessions && user_ != MPI_COMM_WORLD) refusal_ = of_session;
-  if (census.agreed) return;
-  if (census.fault) {
+  if (!records.teams.empty() && records.job) team_->hear(records.teams);
+  else if (records.team_everywhere >= 0) team_->hear_same(records.team_everywhere);
+  else if (records.job && records.teams.empty() && !records.fault) team_->tell_numbers(user_);
+  locked_ |= records.locked;
+  threaded_ = records.threaded;
+  starts_on_host_ |= records.starts_on_host;
+  some_observed_ = records.observed;
+  hosts_ = std::move(records.hosts);
+  node_records_ = std::move(records.node_records);
+  knowledge_.ranks_per_core = records.ranks_per_core;
+  Oversubscription::of_this_process().has_ranks(records.ranks_here);
+  if (post()) tell_watchdog_of_processes();
+  if (records.device > 0) leave_devices_alone(device_name(records.device));
+  recalled_many_ = records.many;
+  if (records.agreed) recalled_bytes_ = std::min<std::size_t>(records.recalled, MemoryStore::most_recalled_bytes);
+  if (records.agreed && records.sessions && user_ != MPI_COMM_WORLD) refusal_ = of_session;
+  if (records.agreed) return;
+  if (records.fault) {
     refusal_ = "a rank has died";
     return;
   }
@@ -195,27 +195,27 @@ void Communicator::learn(Census census) {
 
 /// Where a rank has sent no record, ends the call with an error: other ranks may have got records for what that rank sent,
 /// so that their data are wrong. Versions that differ leave the communicator to the host MPI.
-void Communicator::refuse_strangers(const Census& census) {
+void Communicator::refuse_strangers(const GatheredRecords& records) {
   constexpr const char* versions = "ranks have different versions of the library";
   constexpr const char* instead = "; using the host MPI. Preload the same file in all ranks";
-  if (!census.same_version) {
+  if (!records.same_version) {
     refusal_ = versions;
     warn_once(refusal_, instead);
   }
-  if (census.strangers.empty()) return;
-  const CensusRecord::Version own;
-  const auto rank = static_cast<std::size_t>(census.strangers.front());
+  if (records.strangers.empty()) return;
+  const RankRecord::Version own;
+  const auto rank = static_cast<std::size_t>(records.strangers.front());
   const std::string first = "rank " + std::to_string(world_ranks_of(user_)[rank]);
-  if (census.other_version) {
+  if (records.other_version) {
     refusal_ = versions;
-    carried_.clear();
-    warn_once(refusal_, ": " + first + " has " + census.other_version->text() + ", rank 0 of the job has " +
+    piggybacked_.clear();
+    warn_once(refusal_, ": " + first + " has " + records.other_version->text() + ", rank 0 of the job has " +
                             own.text() + instead);
     return;
   }
-  withdraw();
+  give_back_reserved();
   constexpr unsigned others_wait_s = 1;  // by then the first has ended the job, or it knows nothing and has not spoken
-  if (census.first_with_record != rank_) sleep(others_wait_s);
+  if (records.first_with_record != rank_) sleep(others_wait_s);
   refusal_ = "a rank runs without the library";
   throw std::runtime_error(
       first +
@@ -224,7 +224,7 @@ void Communicator::refuse_strangers(const Census& census) {
 }
 
 bool Communicator::can_be_shared() {
-  return met_ && refusal_.empty() && !threaded_ && !some_observed_ && !recorded_ && !options_.check &&
+  return records_known_ && refusal_.empty() && !threaded_ && !some_observed_ && !recorded_ && !options_.check &&
          !hosts_.empty() && find_nodes().empty() && nodes() == 1;
 }
 
@@ -239,10 +239,10 @@ void Communicator::use_memory() {
 }
 
 /// What was offered is not used.
-void Communicator::withdraw() {
-  if (offer_) Neighbours::withdraw(*offer_, context().arenas);
-  offer_.reset();
-  offers_.clear();
+void Communicator::give_back_reserved() {
+  if (reserved_) NodePeers::give_back(*reserved_, context().arenas);
+  reserved_.reset();
+  node_records_.clear();
 }
 
 void Communicator::leave_devices_alone(std::string_view driver) {
@@ -284,43 +284,44 @@ void Communicator::join(const Spec& likely) {
   const auto now = doing(Doing::joining);
   std::unique_ptr<Plan> plan;
   const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
-  Neighbours::Joined joined = join_over(share_bytes_, [&](Neighbours* neighbours) {
-    if (plans) plan = make_plan(likely, neighbours);
-    return plan ? plan->working_blocks() : Neighbours::unprepared;
+  NodePeers::Joined joined = join_over(share_bytes_, [&](NodePeers* node_peers) {
+    if (plans) plan = make_plan(likely, node_peers);
+    return plan ? plan->working_blocks() : NodePeers::unprepared;
   });
-  neighbours_ = std::move(joined.neighbours);
+  node_peers_ = std::move(joined.node_peers);
   means_ = std::move(joined.means);
-  if (!neighbours_ || joined.prepared == Neighbours::unprepared) return;
+  if (!node_peers_ || joined.prepared == NodePeers::unprepared) return;
   plan->share_working_blocks(joined.prepared);
   plans_.push_back(std::move(plan));
 }
 
-Neighbours::Joined Communicator::join_over(std::int64_t& share_bytes, const Neighbours::Prepare& prepare) {
+NodePeers::Joined Communicator::join_over(std::int64_t& share_bytes, const NodePeers::Prepare& prepare) {
   Context& all = context();
   const NodeGroup group(peers_, shape_.hierarchy.front());
-  std::vector<JoinOffer> offers;
-  if (!offers_.empty()) offers = group.of_node(std::exchange(offers_, {}));
-  else if (const JoinOffer mine = offer_ ? *offer_ : Neighbours::offer(all.share_bytes, all.arenas);
-           group.gather(mine, offers) != MPI_SUCCESS) {
-    Neighbours::withdraw(mine, all.arenas);
+  std::vector<NodeRecord> node_records;
+  if (!node_records_.empty()) node_records = group.of_node(std::exchange(node_records_, {}));
+  else if (const NodeRecord mine = reserved_ ? *reserved_ : NodePeers::reserve(all.share_bytes, all.arenas);
+           group.gather(mine, node_records) != MPI_SUCCESS) {
+    NodePeers::give_back(mine, all.arenas);
     return {nullptr, {false, false, "MPI cannot gather the answers of the ranks of a node"}};
   }
-  offer_.reset();
+  reserved_.reset();
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
-  const auto members = static_cast<std::int64_t>(offers.size());
-  Crowd::of_this_process().has_ranks(members);
-  const std::int64_t cores = std::ranges::max_element(offers, {}, &JoinOffer::processors)->processors;  // for all alike
+  const auto members = static_cast<std::int64_t>(node_records.size());
+  Oversubscription::of_this_process().has_ranks(members);
+  const std::int64_t cores =
+      std::ranges::max_element(node_records, {}, &NodeRecord::processors)->processors;  // for all alike
   const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
-  Neighbours::Joined joined = Neighbours::join(peers_, group, offers, options_.shm_limit_bytes / most_members,
-                                               all.regions, all.arenas, prepare);
-  share_bytes = joined.neighbours ? static_cast<std::int64_t>(joined.neighbours->shared_bytes()) / members : 0;
+  NodePeers::Joined joined = NodePeers::join(peers_, group, node_records, options_.shm_limit_bytes / most_members,
+                                             all.regions, all.arenas, prepare);
+  share_bytes = joined.node_peers ? static_cast<std::int64_t>(joined.node_peers->shared_bytes()) / members : 0;
   all.share_bytes += share_bytes;
   return joined;
 }
 
 void Communicator::leave() {
-  withdraw();
-  neighbours_.reset();
+  give_back_reserved();
+  node_peers_.reset();
   context().share_bytes -= std::exchange(share_bytes_, 0);
 }
 

@@ -49,12 +49,12 @@ int Communicator::sparse_alltoallv(const SparseRequest& request, Arrivals& arriv
   SparseLinks links(request.blocks, request.sends, peers_, tags_, ++sparse_calls_, sparse_->counts);
   int error = MPI_SUCCESS;
   if (plan.route) {
-    using Passed = SparseForwarding<SparseLinks>;
-    auto exchange = std::make_unique<Passed>(*plan.route, request.sends, rank_, arrivals);
+    using StoreAndForward = SparseForwarding<SparseLinks>;
+    auto exchange = std::make_unique<StoreAndForward>(*plan.route, request.sends, rank_, arrivals);
     error = finish(exchange, links);
     if (error) return failed(error);
-    if (exchange->lost() == Passed::Lost::memory) return MPI_ERR_NO_MEM;
-    if (exchange->lost() == Passed::Lost::elsewhere) return MPI_ERR_OTHER;
+    if (exchange->lost() == StoreAndForward::Lost::memory) return MPI_ERR_NO_MEM;
+    if (exchange->lost() == StoreAndForward::Lost::elsewhere) return MPI_ERR_OTHER;
   } else {
     auto exchange = std::make_unique<Rendezvous<SparseLinks>>(request.sends, rank_, plan.choice.spec.window,
                                                               plan.choice.spec.sparse == Sparse::census, arrivals);

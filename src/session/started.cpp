@@ -17,8 +17,9 @@
 namespace swapmeet {
 
 /// An exchange, and the application's request for it.
-struct StartedQueue::One {
-  One(Request what, std::shared_ptr<Idle> from) : execution(std::move(what)), returns_to(std::move(from)) {}
+struct StartedQueue::StartedExchange {
+  StartedExchange(Request what, std::shared_ptr<IdleExchanges> from)
+      : execution(std::move(what)), returns_to(std::move(from)) {}
 
   Collective collective() const { return execution.request().collective; }
   std::int64_t block_bytes() const {
@@ -32,21 +33,21 @@ struct StartedQueue::One {
   int error = MPI_SUCCESS;
   std::atomic<bool> over{false};
   std::chrono::steady_clock::time_point begin{};
-  std::shared_ptr<Idle> returns_to;
+  std::shared_ptr<IdleExchanges> returns_to;
   std::uint64_t generation = 0;  ///< of the decisions when it was started
 };
 
 /// Exchanges that are over, to be used again: their requests may outlive the communicator.
-struct StartedQueue::Idle {
+struct StartedQueue::IdleExchanges {
   static constexpr std::size_t most = 8;
 
-  explicit Idle(MPI_Comm comm) : user(comm) { all.reserve(most); }
+  explicit IdleExchanges(MPI_Comm comm) : user(comm) { all.reserve(most); }
 
   /// Raises an error as one of the communicator, if it is still there. Returns it as that does.
   int raise(int error) {
     bool lives = false;
     {
-      const std::lock_guard lock(baton);
+      const std::lock_guard lock(mutex);
       lives = !closed;
     }
     if (lives) error = swapmeet::raise(user, error);
@@ -54,22 +55,22 @@ struct StartedQueue::Idle {
     return error;
   }
 
-  std::unique_ptr<One> take(const std::function<bool(const Request&)>& alike) {
-    const std::lock_guard lock(baton);
-    const auto found =
-        std::ranges::find_if(all, [&](const std::unique_ptr<One>& one) { return alike(one->execution.request()); });
+  std::unique_ptr<StartedExchange> take(const std::function<bool(const Request&)>& alike) {
+    const std::lock_guard lock(mutex);
+    const auto found = std::ranges::find_if(
+        all, [&](const std::unique_ptr<StartedExchange>& one) { return alike(one->execution.request()); });
     if (found == all.end()) return nullptr;
-    std::unique_ptr<One> one = std::move(*found);
+    std::unique_ptr<StartedExchange> one = std::move(*found);
     all.erase(found);
     return one;
   }
 
   /// What would hold types of the application is not kept, nor what the host MPI does.
-  void give(std::unique_ptr<One> one) {
+  void give(std::unique_ptr<StartedExchange> one) {
     const Request& request = one->execution.request();
     if (of_neighbours(request.collective) || !request.send || !request.send->is_plain() || !request.receive.is_plain())
       return;
-    const std::lock_guard lock(baton);
+    const std::lock_guard lock(mutex);
     if (closed || one->generation != generation || !one->decision || !one->decision->plan) return;
     if (all.size() == most) all.erase(all.begin());
     all.push_back(std::move(one));
@@ -77,15 +78,15 @@ struct StartedQueue::Idle {
 
   /// Decisions are made anew; or there will be none.
   void forget(bool for_ever) {
-    const std::lock_guard lock(baton);
+    const std::lock_guard lock(mutex);
     all.clear();
     ++generation;
     closed |= for_ever;
   }
 
   const MPI_Comm user;
-  Baton baton;
-  std::vector<std::unique_ptr<One>> all;
+  TryMutex mutex;
+  std::vector<std::unique_ptr<StartedExchange>> all;
   std::atomic<std::uint64_t> generation = 0;  ///< of decisions
   bool closed = false;
 };
@@ -106,7 +107,7 @@ int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 }  // namespace
 
 StartedQueue::StartedQueue(Communicator& communicator)
-    : communicator_(communicator), idle_(std::make_shared<Idle>(communicator.user())) {
+    : communicator_(communicator), idle_(std::make_shared<IdleExchanges>(communicator.user())) {
   context().under_way->expect();
   Watchdog& watchdog = context().watchdog;
   if (watchdog.on()) observer_.publish(&watchdog, watchdog.take(party_of(communicator.user(), true)));
@@ -119,17 +120,17 @@ StartedQueue::~StartedQueue() {
 
 void StartedQueue::decide_anew() {
   idle_->forget(false);
-  trying_ = settles_ = nullptr;
-  tried_.clear();
+  trial_ = settles_ = nullptr;
+  trials_.clear();
 }
 
 int StartedQueue::start(Request what, MPI_Request* request) {
-  return begin(std::make_unique<One>(std::move(what), idle_), request);
+  return begin(std::make_unique<StartedExchange>(std::move(what), idle_), request);
 }
 
 std::optional<int> StartedQueue::start_again(const std::function<bool(const Request&)>& alike, const void* send,
                                              const void* receive, MPI_Request* request) {
-  std::unique_ptr<One> one = idle_->take(alike);
+  std::unique_ptr<StartedExchange> one = idle_->take(alike);
   if (!one) return std::nullopt;
   one->execution.lie_at(send, receive);
   return begin(std::move(one), request);
@@ -137,22 +138,24 @@ std::optional<int> StartedQueue::start_again(const std::function<bool(const Requ
 
 /// Called by what completes the request, which thread ever has executed it: what that has done is seen from here on.
 int StartedQueue::query(void* state, MPI_Status* status) {
-  const One& one = *static_cast<One*>(state);
+  const StartedExchange& one = *static_cast<StartedExchange*>(state);
   is_over(state);
   fill(status);
   return one.error ? one.returns_to->raise(one.error) : MPI_SUCCESS;
 }
 
-bool StartedQueue::is_over(void* state) { return static_cast<One*>(state)->over.load(std::memory_order_acquire); }
+bool StartedQueue::is_over(void* state) {
+  return static_cast<StartedExchange*>(state)->over.load(std::memory_order_acquire);
+}
 
 int StartedQueue::free(void* state) {
   is_over(state);  // as in query(), which may not have been called
-  std::unique_ptr<One> mine(static_cast<One*>(state));
-  const std::shared_ptr<Idle> idle = mine->returns_to;
+  std::unique_ptr<StartedExchange> mine(static_cast<StartedExchange*>(state));
+  const std::shared_ptr<IdleExchanges> idle = mine->returns_to;
   return guarded([&] { return idle->give(std::move(mine)), MPI_SUCCESS; });
 }
 
-int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
+int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* request) {
   if (communicator_.options().statistics) one->begin = std::chrono::steady_clock::now();
   one->error = MPI_SUCCESS;
   one->over.store(false, std::memory_order_relaxed);
@@ -186,8 +189,8 @@ bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes)
 // Not with the type of the call, by whose size MPICH 5.0 divides.
 int Communicator::start_nothing(Collective collective, MPI_Request* request) {
   {
-    std::unique_lock<Baton> lock;  // another thread may be deciding
-    if (started_) lock = std::unique_lock(started_->baton());
+    std::unique_lock<TryMutex> lock;  // another thread may be deciding
+    if (started_) lock = std::unique_lock(started_->mutex());
     Decision& nothing = decline(collective, "nothing to send");
     if (!std::exchange(nothing.explained, true)) explain(name_of_start(collective), collective, *this, nothing, {});
     if (options_.statistics) nothing.tally().add(0, std::chrono::nanoseconds{0}, ranks());
@@ -210,16 +213,16 @@ void StartedQueue::advance() {
   }
 }
 
-Ongoing::Rest StartedQueue::rest() { return rest_with(communicator_.neighbours()); }
+Ongoing::Rest StartedQueue::rest() { return rest_with(communicator_.node_peers()); }
 
 int StartedQueue::advance_first() {
-  One& one = *waiting_.front();
+  StartedExchange& one = *waiting_.front();
   if (!one.execution.under_way())
     if (const int error = start_first(one)) return error;
   return one.execution.advance();
 }
 
-int StartedQueue::start_first(One& one) {
+int StartedQueue::start_first(StartedExchange& one) {
   Post* const post = observer_.post();
   if (post && !std::exchange(begun_, true)) {
     observer_.call_begins();
@@ -244,7 +247,7 @@ int StartedQueue::start_first(One& one) {
 }
 
 /// What executes `one`.
-int StartedQueue::decide(One& one) {
+int StartedQueue::decide(StartedExchange& one) {
   if (!preparing_.under_way() && communicator_.ready()) {
     if (!one.decision) one.decision = decided(one);
     if (!counted_) try {
@@ -259,13 +262,13 @@ int StartedQueue::decide(One& one) {
 }
 
 /// What has been decided for `one`, as far as it can be executed here; nullptr: it is to be decided.
-Decision* StartedQueue::decided(const One& one) const {
+Decision* StartedQueue::decided(const StartedExchange& one) const {
   Decision* const known = communicator_.decided(one.collective(), one.block_bytes());
   return known ? instead_of(*known, one, communicator_.known_by_messages(one.collective())) : nullptr;
 }
 
 /// `decision`, if it is ours, within the limits, and does not rest on a call of the host MPI that waits; else `by_messages`.
-Decision* StartedQueue::instead_of(Decision& decision, const One& one, Decision* by_messages) const {
+Decision* StartedQueue::instead_of(Decision& decision, const StartedExchange& one, Decision* by_messages) const {
   const bool by_host =
       !decision.exchange || (decision.sized && decision.spec().family == Family::native) ||
       (one.block_bytes() > decision.unchecked_bytes &&
@@ -276,28 +279,28 @@ Decision* StartedQueue::instead_of(Decision& decision, const One& one, Decision*
 
 /// Has what tries another schedule for exchanges like `one` go on, if anything does. Only one does at a time: they could not be
 /// told apart.
-void StartedQueue::count(One& one) {
+void StartedQueue::count(StartedExchange& one) {
   constexpr int most_others = 64;  // then those of the one that tries do not seem to come any more
-  Tried* const tried = tried_with(one);
+  TrialOfStarts* const tried = trial_for(one);
   counted_ = true;
   if (!tried) return;
-  const bool other_tries = trying_ && trying_ != tried && !trying_->tuning.paused() && ++others_ <= most_others;
+  const bool other_tries = trial_ && trial_ != tried && !trial_->tuning.paused() && ++others_ <= most_others;
   if (other_tries) {
     one.decision = &tried->by(tried->tuning.chosen());
     return;
   }
-  trying_ = tried;
+  trial_ = tried;
   others_ = 0;
   settles_ = tried->tuning.begins(PMPI_Wtime()) ? tried : nullptr;
   if (!settles_) one.decision = &tried->by(tried->tuning.next());
 }
 
 /// What tries another schedule for exchanges like `one`; nullptr: nothing does.
-StartedQueue::Tried* StartedQueue::tried_with(const One& one) {
+StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one) {
   if (communicator_.nodes() <= 1 || !one.decision || !one.decision->exchange || of_neighbours(one.collective()))
     return nullptr;
   const std::int32_t size = of_unequal_blocks(one.collective()) ? unknown_class : block_class(one.block_bytes());
-  std::unique_ptr<Tried>& found = tried_[{one.collective(), size}];
+  std::unique_ptr<TrialOfStarts>& found = trials_[{one.collective(), size}];
   Decision* const usual = found ? nullptr : communicator_.decided(one.collective(), one.block_bytes());
   if (!usual || usual->trying.empty() || is_single_step(usual->spec())) return found.get();
   const auto make_single = [this, tried = &found, collective = one.collective()] {
@@ -307,7 +310,7 @@ StartedQueue::Tried* StartedQueue::tried_with(const One& one) {
     } catch (const std::bad_alloc&) {}  // agreed on by the ranks
     return most_of_any_rank(!(*tried)->single, communicator_.peers()) == 0;
   };
-  found = std::make_unique<Tried>(
+  found = std::make_unique<TrialOfStarts>(
       StartedTuning(communicator_.those_that_try(communicator_.peers(), name_of_start(one.collective())), usual->spec(),
                     make_single),
       usual);
@@ -315,19 +318,19 @@ StartedQueue::Tried* StartedQueue::tried_with(const One& one) {
 }
 
 /// What the ranks must settle before `one`.
-int StartedQueue::prepare(One& one) {
+int StartedQueue::prepare(StartedExchange& one) {
   const auto body = [this, &one] { one.error = guarded([&] { return settle(one); }); };
   if (!preparing_.under_way() && !preparing_.begin(body)) return unfinished;  // there may be memory later
   return preparing_.resume() ? one.error : unfinished;
 }
 
 /// Waits for the other ranks, in the coroutine.
-int StartedQueue::settle(One& one) {
+int StartedQueue::settle(StartedExchange& one) {
   communicator_.finish_setting_up();
   if (!communicator_.has_messages()) return MPI_ERR_OTHER;  // of which this is made
   communicator_.expect_calls();
   if (settles_) {
-    Tried& tried = *std::exchange(settles_, nullptr);
+    TrialOfStarts& tried = *std::exchange(settles_, nullptr);
     tried.tuning.settle();
     one.decision = &tried.by(tried.tuning.next());
   } else if (!one.decision) {
@@ -345,7 +348,7 @@ int StartedQueue::settle(One& one) {
 
 /// The first is over.
 void StartedQueue::over(int error) {
-  One* const one = waiting_.front();
+  StartedExchange* const one = waiting_.front();
   waiting_.pop_front();
   counted_ = false;
   settles_ = nullptr;

@@ -53,42 +53,42 @@ class StartedQueue final : public Ongoing {
   Rest rest() override;
 
  private:
-  struct One;
-  struct Idle;
-  struct Tried;
+  struct StartedExchange;
+  struct IdleExchanges;
+  struct TrialOfStarts;
 
   static int query(void* state, MPI_Status* status);
   static int free(void* state);
   static bool is_over(void* state);
-  int begin(std::unique_ptr<One> one, MPI_Request* request);
+  int begin(std::unique_ptr<StartedExchange> one, MPI_Request* request);
   // Each returns `unfinished`, or an error, with which the first is over.
   int advance_first();
-  int start_first(One& one);
-  int decide(One& one);
-  void count(One& one);
-  Tried* tried_with(const One& one);
-  Decision* decided(const One& one) const;
-  Decision* instead_of(Decision& decision, const One& one, Decision* by_messages) const;
-  int prepare(One& one);
-  int settle(One& one);
+  int start_first(StartedExchange& one);
+  int decide(StartedExchange& one);
+  void count(StartedExchange& one);
+  TrialOfStarts* trial_for(const StartedExchange& one);
+  Decision* decided(const StartedExchange& one) const;
+  Decision* instead_of(Decision& decision, const StartedExchange& one, Decision* by_messages) const;
+  int prepare(StartedExchange& one);
+  int settle(StartedExchange& one);
   void over(int error);
 
   Communicator& communicator_;
-  std::deque<One*> waiting_;  ///< in the order of their starts; the first is executed
+  std::deque<StartedExchange*> waiting_;  ///< in the order of their starts; the first is executed
   Coroutine preparing_;
   /// What tries others for exchanges of a kind, with blocks of a class of sizes.
-  struct Tried {
+  struct TrialOfStarts {
     StartedTuning tuning;
     Decision* usual;
     Decision* single = nullptr;  ///< once it is prepared
 
     Decision& by(StartedTuning::Arm arm) { return arm == StartedTuning::Arm::single && single ? *single : *usual; }
   };
-  std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<Tried>> tried_;
-  Tried* settles_ = nullptr;  ///< with the exchange that is prepared
-  Tried* trying_ = nullptr;   ///< of these
-  int others_ = 0;            ///< exchanges of others since its last one
-  std::shared_ptr<Idle> idle_;
+  std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<TrialOfStarts>> trials_;
+  TrialOfStarts* settles_ = nullptr;  ///< with the exchange that is prepared
+  TrialOfStarts* trial_ = nullptr;    ///< of these
+  int others_ = 0;                    ///< exchanges of others since its last one
+  std::shared_ptr<IdleExchanges> idle_;
   Observer observer_;     ///< for the watchdog
   bool begun_ = false;    ///< it knows of the first
   bool counted_ = false;  ///< the first, by what tries others

@@ -17,12 +17,12 @@ thread_local bool moving = false;
 }  // namespace
 
 void UnderWay::expect() {
-  const std::lock_guard lock(list_baton_);
+  const std::lock_guard lock(list_mutex_);
   ongoing_.reserve(++expected_);
 }
 
 void UnderWay::forget() {
-  const std::lock_guard lock(list_baton_);
+  const std::lock_guard lock(list_mutex_);
   --expected_;
 }
 
@@ -51,7 +51,7 @@ void UnderWay::move_new(Ongoing& one) {
   moving = before;
   if (!one.under_way()) return;
   {
-    const std::lock_guard lock(list_baton_);
+    const std::lock_guard lock(list_mutex_);
     ongoing_.push_back(&one);
     number.store(static_cast<int>(ongoing_.size()), std::memory_order_relaxed);
   }
@@ -63,7 +63,7 @@ void UnderWay::move(Ongoing& one) {
   if (!one.under_way()) return;
   one.advance();
   if (one.under_way()) return;
-  const std::lock_guard lock(list_baton_);
+  const std::lock_guard lock(list_mutex_);
   std::erase(ongoing_, &one);
   number.store(static_cast<int>(ongoing_.size()), std::memory_order_relaxed);
 }
@@ -75,10 +75,10 @@ Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
     Ongoing* other = nullptr;
     bool last = false;
     {
-      const std::lock_guard lock(list_baton_);
+      const std::lock_guard lock(list_mutex_);
       while (next < ongoing_.size() && !other) {
         Ongoing* const candidate = ongoing_[next++];
-        if (candidate != one && (!in_progress || candidate->goes_on_in_progress()) && candidate->baton().try_lock())
+        if (candidate != one && (!in_progress || candidate->goes_on_in_progress()) && candidate->mutex().try_lock())
           other = candidate;
       }
       last = next >= ongoing_.size();
@@ -87,7 +87,7 @@ Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
     move(*other);
     if (!other->under_way()) --next;  // the next is in its place
     else if (in_progress) rested = std::max(rested, other->rest());
-    other->baton().unlock();
+    other->mutex().unlock();
     if (last) return rested;
   }
 }
@@ -98,7 +98,7 @@ bool UnderWay::advance(Ongoing& one) {
     move_all_but(&one, false);
     moving = false;
   }
-  const std::lock_guard lock(one.baton());
+  const std::lock_guard lock(one.mutex());
   move(one);
   return !one.under_way();
 }
@@ -107,7 +107,7 @@ void UnderWay::finish(Ongoing& one) {
   constexpr int patience = 64;  // looks before others may have the core
   for (int looks = 1; !advance(one); ++looks) {
     {
-      const std::lock_guard lock(one.baton());
+      const std::lock_guard lock(one.mutex());
       if (one.rest() == Ongoing::Rest::unknown && looks >= patience) sched_yield();
     }
     if (looks % patience == 0) look_for_messages();
@@ -117,7 +117,7 @@ void UnderWay::finish(Ongoing& one) {
 bool UnderWay::any() { return number.load(std::memory_order_relaxed) > 0; }
 
 bool UnderWay::has(Ongoing& one) {
-  const std::lock_guard lock(one.baton());
+  const std::lock_guard lock(one.mutex());
   return one.under_way();
 }
 

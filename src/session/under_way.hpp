@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "mpi/progress.hpp"
-#include "node/neighbours.hpp"
+#include "node/node_peers.hpp"
 
 namespace swapmeet {
 
 /// A lock that its own thread may try to take again (and does not get): the host MPI's progress may come to us from
 /// calls that we make ourselves.
-class Baton {
+class TryMutex {
  public:
   bool try_lock() { return !taken_.exchange(true, std::memory_order_acquire); }
   void lock() {
@@ -47,17 +47,17 @@ class Ongoing {
   enum class Rest : std::uint8_t { unknown, waited, yielded };
   virtual Rest rest() { return Rest::unknown; }
 
-  Baton& baton() { return baton_; }  ///< guards all of it
+  TryMutex& mutex() { return mutex_; }  ///< guards all of it
 
  protected:
   /// nullptr: all goes by MPI.
-  static Rest rest_with(Neighbours* neighbours) {
-    if (!neighbours) return Rest::unknown;
-    return neighbours->rest() ? Rest::yielded : Rest::waited;
+  static Rest rest_with(NodePeers* node_peers) {
+    if (!node_peers) return Rest::unknown;
+    return node_peers->rest() ? Rest::yielded : Rest::waited;
   }
 
  private:
-  Baton baton_;
+  TryMutex mutex_;
 };
 
 /// Thread-safe.
@@ -70,7 +70,7 @@ class UnderWay {
   /// Starts `one` by begin(), which returns an error if it is not under way, and moves it on once.
   template <class Begin>
   int start(Ongoing& one, Begin begin) {
-    const std::lock_guard lock(one.baton());
+    const std::lock_guard lock(one.mutex());
     const bool before = one.under_way();
     if (const int error = std::move(begin)()) return error;
     if (!before) move_new(one);
@@ -97,7 +97,7 @@ class UnderWay {
   void move(Ongoing& one);
   Ongoing::Rest move_all_but(const Ongoing* one, bool in_progress);
 
-  Baton list_baton_;               ///< guards what follows; the host MPI is never called under it
+  TryMutex list_mutex_;            ///< guards what follows; the host MPI is never called under it
   std::vector<Ongoing*> ongoing_;  ///< under way, each
   std::size_t expected_ = 0;
 };

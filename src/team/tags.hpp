@@ -9,7 +9,7 @@
 
 namespace swapmeet {
 
-/// What a message is. (0 is of no message: Neighbours.)
+/// What a message is. (0 is of no message: NodePeers.)
 enum class Kind : std::uint8_t {
   last = 1,  ///< blocks that end at their receiver, or all of equal size
   passed_on,

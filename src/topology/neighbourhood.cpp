@@ -29,7 +29,7 @@ std::vector<Edge> edges_in(const Neighbourhood& neighbourhood) {
   return edges(neighbourhood.from, neighbourhood.grid, 1);
 }
 
-const Neighbourhood& Surroundings::of(Rank rank) const {
+const Neighbourhood& NodeNeighbourhoods::of(Rank rank) const {
   return *std::ranges::lower_bound(node, rank, {}, &Neighbourhood::rank);
 }
 

@@ -33,7 +33,7 @@ struct Edge {
 };
 
 /// What a rank knows where the ranks of a node have told one another of their neighbours.
-struct Surroundings {
+struct NodeNeighbourhoods {
   Shape shape{};
   std::vector<Neighbourhood> node{};  ///< of the ranks of its node, in the order of ranks
 

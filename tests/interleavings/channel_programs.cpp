@@ -104,7 +104,7 @@ std::uint64_t ArenaProgram::agree(Rank me, std::uint64_t first, std::size_t roun
   return heard - 1;
 }
 
-/// As Neighbours::join().
+/// As NodePeers::join().
 void ArenaProgram::run(Rank me) {
   for (std::size_t number = 0; number < exchanges_.size(); ++number) {
     ArenaPart part;

@@ -73,7 +73,7 @@ void NodeProgram::set_numbers(Rank me) {
 /// Not on which CPU a rank says that it runs.
 bool NodeProgram::matters(std::size_t offset) const {
   const std::size_t at = offset % layout_.bytes();  // parts follow one another
-  return offset >= outgoing_at || at < NodeLayout::seat(0) || at >= NodeLayout::seat(setting_.ranks);
+  return offset >= outgoing_at || at < NodeLayout::waiter_slot(0) || at >= NodeLayout::waiter_slot(setting_.ranks);
 }
 
 std::string NodeProgram::name(std::size_t offset) const {

@@ -199,7 +199,7 @@ MISTAKES = (
     Mistake(
         "message types are kept for blocks of another size",
         "The datatypes of messages are used again although blocks have another size.",
-        "buffers/forward.cpp",
+        "buffers/block_copies.cpp",
         "base_[2] == scratch && block_bytes_ == block_bytes",
         "base_[2] == scratch",
         TEST,
@@ -245,9 +245,9 @@ MISTAKES = (
     Mistake(
         "options are not compared above 512 ranks",
         "Where ranks are too many for each to hear of all, they do not compare their options.",
-        "session/census.cpp",
-        "same_everywhere(mine.options, comm, census.device = mine.device, least)",
-        "same_everywhere(std::uint64_t{1}, comm, census.device = mine.device, least)",
+        "session/rank_records.cpp",
+        "same_everywhere(mine.options, comm, records.device = mine.device, least)",
+        "same_everywhere(std::uint64_t{1}, comm, records.device = mine.device, least)",
         TEST,
         (MPI + "request_limit_test.py::test_ranks_with_other_limits_use_the_host_mpi",),
     ),

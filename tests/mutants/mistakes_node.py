@@ -58,7 +58,7 @@ MISTAKES = (
         "The receiver of a message that is copied once does not notice that it is longer than expected.",
         "node/node.cpp",
         "if (message > transfer.bytes) transfer.cut = true;",
-        "if (message > transfer.bytes && !cell->offers()) transfer.cut = true;",
+        "if (message > transfer.bytes && !cell->node_records()) transfer.cut = true;",
         TEST,
         (TRANSPORT + "::test_all_are_longer_than_expected", TRANSPORT + "::test_every_message_arrives"),
     ),
@@ -77,7 +77,7 @@ MISTAKES = (
     Mistake(
         "single copies are forbidden on some ranks only",
         "Whether the memory of others can be read is not agreed on by the ranks.",
-        "node/neighbours.cpp",
+        "node/node_peers.cpp",
         "most[failed] == 0 && most[forbidden] == 0",
         "most[failed] == 0 && unreadable == 0",
         TEST,

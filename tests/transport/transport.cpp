@@ -444,7 +444,7 @@ void check_cleared_layouts() {
     const NodeLayout layout = NodeLayout::within(members, 1 << 20);
     std::vector<char> memory(layout.bytes(), 77);
     layout.clear(memory.data());
-    const std::size_t begin = NodeLayout::seat(members), end = layout.acknowledgements(members);
+    const std::size_t begin = NodeLayout::waiter_slot(members), end = layout.acknowledgements(members);
     const auto at = [&](std::size_t place) { return memory.begin() + static_cast<std::ptrdiff_t>(place); };
     must(std::all_of(at(begin), at(end), [](char byte) { return byte == 0; }),
          "heads, acknowledgements and cells are 0");
@@ -545,8 +545,8 @@ int check_wait() {
   CPU_ZERO(&one);
   CPU_SET(sched_getcpu(), &one);
   must(sched_setaffinity(0, sizeof one, &one) == 0, "a process can stay on a CPU");
-  std::array<Seat, 3> seats{};
-  Crowd three(3), two(2);
+  std::array<WaiterSlot, 3> seats{};
+  Oversubscription three(3), two(2);
   Waiter waiter(seats, 0, three);
   const int here = seats[0].cpu_and_one, elsewhere = here + 1;
   must(here == sched_getcpu() + 1, "a rank says where it is");
@@ -574,14 +574,14 @@ int check_wait() {
   three.has_ranks(4);
   waiter = Waiter(seats, 0, three);
   must(yields_in(6400, true) == 1600, "where ranks of other communicators share cores, they may be here");
-  Crowd four(4);
+  Oversubscription four(4);
   waiter = Waiter(seats, 0, four);
   must(yields_in(6400, true) == 0, "three ranks have a core each");
   four.waits();
   must(yields_in(6400, true) == 1597, "of two threads of each that wait, one may be here");
   four.goes_on();
   must(yields_in(6400, true) == 98, "and goes on: another such thread, which nobody sees, may be here now and then");
-  Crowd single(4);
+  Oversubscription single(4);
   waiter = Waiter(seats, 0, single);
   Waiter other(seats, 0, single);
   for (int turn = 0; turn < 100; ++turn) other.turn(false, false, [] {}, false);

@@ -1,4 +1,4 @@
-#include "node/crowd.hpp"
+#include "node/oversubscription.hpp"
 
 #include <cstdlib>
 
@@ -11,9 +11,9 @@ std::int64_t launched_here() {
   return 1;
 }
 
-Crowd& Crowd::of_this_process() {
-  static Crowd crowd(processors(), launched_here());
-  return crowd;
+Oversubscription& Oversubscription::of_this_process() {
+  static Oversubscription oversubscription(processors(), launched_here());
+  return oversubscription;
 }
 
 }  // namespace swapmeet

@@ -19,12 +19,12 @@ namespace {
 
 }  // namespace
 
-#define SWAPMEET_MEETS(name, parameters, ...)                                       \
-  SWAPMEET_NAMED(name, parameters) {                                                \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#name);             \
-    if (swapmeet::waiting_to_meet.load(std::memory_order_relaxed) > 0) [[unlikely]] \
-      prepare(swapmeet::as<MPI_Comm>(comm));                                        \
-    return swapmeet::pass_on(underneath, __VA_ARGS__);                              \
+#define SWAPMEET_MEETS(name, parameters, ...)                                          \
+  SWAPMEET_NAMED(name, parameters) {                                                   \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#name);                \
+    if (swapmeet::waiting_for_set_up.load(std::memory_order_relaxed) > 0) [[unlikely]] \
+      prepare(swapmeet::as<MPI_Comm>(comm));                                           \
+    return swapmeet::pass_on(underneath, __VA_ARGS__);                                 \
   }
 
 #define SWAPMEET_BARRIER(name) SWAPMEET_MEETS(name, (Handle comm), comm)

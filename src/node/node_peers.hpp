@@ -21,7 +21,7 @@
 
 namespace swapmeet {
 
-/// Which messages a transport offers for a single copy.
+/// Which messages a transport node_records for a single copy.
 constexpr SingleCopy single_copy(Transport transport) {
   switch (transport) {
     case Transport::cma: return {0, 0};
@@ -32,7 +32,7 @@ constexpr SingleCopy single_copy(Transport transport) {
 }
 
 /// What a rank tells the others of its communicator before the ranks of each node join. Can be sent as it is.
-struct JoinOffer {
+struct NodeRecord {
   ArenaPart part{};             ///< of this process's arena, in case that it is the first of its node
   std::int64_t used_bytes = 0;  ///< of shared memory, that count for this rank already
   std::int64_t process = 0;
@@ -41,37 +41,37 @@ struct JoinOffer {
   std::int64_t processors = 0;           ///< that it sees: in another container, other ones
 };
 
-/// What lies at JoinOffer::address.
-struct Known {
+/// What lies at NodeRecord::address.
+struct ProcessIdentity {
   std::uint64_t value;  ///< by which the process is known
   std::uint64_t
       board;  ///< address of what it publishes for the watchdogs of other ranks (observe/post.hpp); 0: nothing
 };
 
-class Neighbours {
+class NodePeers {
  public:
   /// Where others find what this process publishes.
   static void publish(const void* board);
 
   /// The offer of this process. Local; takes a part of the arena until withdraw(), or until the ranks have joined.
-  static JoinOffer offer(std::int64_t used_bytes, Arenas& arenas);
+  static NodeRecord reserve(std::int64_t used_bytes, Arenas& arenas);
   /// (After a fault another rank may have joined in this part nonetheless: then it is used no more.)
-  static void withdraw(const JoinOffer& offer, Arenas& arenas) {
+  static void give_back(const NodeRecord& offer, Arenas& arenas) {
     if (!had_fault()) arenas.give_back(offer.part);
   }
 
   struct Joined;
   /// What else is to be made on each rank before they agree: returns a number of it, or `unprepared`.
-  using Prepare = std::function<std::int64_t(Neighbours*)>;
+  using Prepare = std::function<std::int64_t(NodePeers*)>;
   static constexpr std::int64_t unprepared = INT64_MAX;
 
-  /// Joins the ranks of each node, in half of the memory that is left of `most_bytes` for each of them. `offers`: of the
+  /// Joins the ranks of each node, in half of the memory that is left of `most_bytes` for each of them. `node_records`: of the
   /// ranks of this node, that of this rank among them. Collective over `everyone`, those of the group. `regions`: as of Node.
-  static Joined join(const Peers& everyone, const NodeGroup& group, std::span<const JoinOffer> offers,
+  static Joined join(const Peers& everyone, const NodeGroup& group, std::span<const NodeRecord> node_records,
                      std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare);
 
   /// `processes`: as of Node::watch().
-  Neighbours(Node node, std::vector<std::int32_t> members, std::vector<pid_t> processes)
+  NodePeers(Node node, std::vector<std::int32_t> members, std::vector<pid_t> processes)
       : node_(std::move(node)), members_(std::move(members)) {
     node_.watch(std::move(processes));
   }
@@ -135,10 +135,10 @@ class Neighbours {
 };
 
 /// What joining came to, the same on all ranks.
-struct Neighbours::Joined {
-  std::unique_ptr<Neighbours> neighbours{};  ///< nullptr: a rank of some node cannot join
-  Means means{};                             ///< and why
-  std::int64_t prepared = unprepared;        ///< the most that was prepared on any rank
+struct NodePeers::Joined {
+  std::unique_ptr<NodePeers> node_peers{};  ///< nullptr: a rank of some node cannot join
+  Means means{};                            ///< and why
+  std::int64_t prepared = unprepared;       ///< the most that was prepared on any rank
 };
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-#include "buffers/forward.hpp"
+#include "buffers/block_copies.hpp"
 
 #include <algorithm>
 

@@ -21,11 +21,11 @@ inline std::int64_t processors() {
 std::int64_t launched_here();
 
 /// Of a process. Any thread may call anything.
-class Crowd {
+class Oversubscription {
  public:
   /// `ranks`: of the job on these cores, as far as is known.
-  explicit Crowd(std::int64_t cores, std::int64_t ranks = 1) : cores_(cores), ranks_(ranks) {}
-  static Crowd& of_this_process();
+  explicit Oversubscription(std::int64_t cores, std::int64_t ranks = 1) : cores_(cores), ranks_(ranks) {}
+  static Oversubscription& of_this_process();
 
   /// So many ranks of the job are on these cores, at least: on this host, or in other containers of its kernel.
   void has_ranks(std::int64_t number) {

@@ -12,13 +12,13 @@
 #include <string_view>
 #include <vector>
 
-#include "node/neighbours.hpp"
+#include "node/node_peers.hpp"
 #include "options/options.hpp"
 
 namespace swapmeet {
 
 /// Of one rank. Sent as it is.
-struct CensusRecord {
+struct RankRecord {
   /// First in every version of the library: it shows that what has come is a record, and of which version.
   struct Version {
     std::array<char, 8> mark = {'s', 'w', 'a', 'p', 'm', 'e', 'e', 't'};
@@ -51,17 +51,17 @@ struct CensusRecord {
   std::uint32_t many = UINT32_MAX;      ///< 1: as Recalled has it, by rank 0; more than 1 elsewhere
   std::int32_t team = -1;               ///< Team::number()
   std::uint32_t job = 0;                ///< whether this rank has the communicator of the job
-  JoinOffer offer{};
+  NodeRecord node_record{};
   std::array<char, 64> block{};  ///< for the rank that gets the record
 };
 
-struct Census {
+struct GatheredRecords {
   bool agreed = false;  ///< on the options
   bool fault = false;   ///< a rank has died, and this one knows
   /// Ranks that have sent no record; or, if all have, those with another version of the library, of which the first has
   /// `other_version`.
   std::vector<Rank> strangers{};
-  std::optional<CensusRecord::Version> other_version{};
+  std::optional<RankRecord::Version> other_version{};
   bool same_version = true;  ///< where too many ranks to tell who has another one have compared theirs
   Rank first_with_record = 0;
   std::uint64_t device = 0, number = 0, recalled = 0;
@@ -73,7 +73,7 @@ struct Census {
   double ranks_per_core = 1;    ///< the most of any kernel
   /// Of each rank, where they are gathered; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
-  std::vector<JoinOffer> offers{};
+  std::vector<NodeRecord> node_records{};
   std::vector<std::int32_t> teams{};
   /// On more: the number of the team on all ranks; negative: it is not the same on all, or some have none.
   std::int32_t team_everywhere = -1;
@@ -81,13 +81,13 @@ struct Census {
 
 /// Collective over `comm`; waits. `blocks`: one for each rank, of equal size, which the records have room for, or nothing; then one of
 /// each rank, or nothing: they were not exchanged. `gathered`: the same on all ranks.
-Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
-                   std::vector<char>& blocks);
+GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
+                               std::vector<char>& blocks);
 
 /// The same where records are gathered, in a call that does not wait: begins it, and reads what has come once `request` is
 /// complete. `mine` and `all` stay where they are until then. Returns as MPI does.
-int begin_census(const CensusRecord& mine, std::vector<CensusRecord>& all, MPI_Comm comm, MPI_Request& request);
-Census read_census(const CensusRecord& mine, const std::vector<CensusRecord>& all);
+int begin_gathering_records(const RankRecord& mine, std::vector<RankRecord>& all, MPI_Comm comm, MPI_Request& request);
+GatheredRecords read_records(const RankRecord& mine, const std::vector<RankRecord>& all);
 
 /// A number of the host that this process is on: different on others, the same for all that can share memory. And of its
 /// kernel: the same for all that may want the same cores.

@@ -1,4 +1,4 @@
-#include "node/neighbours.hpp"
+#include "node/node_peers.hpp"
 
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <new>
 #include <unordered_map>
 
-#include "node/crowd.hpp"
+#include "node/oversubscription.hpp"
 
 namespace swapmeet {
 
@@ -19,7 +19,7 @@ namespace {
 
 /// By which this process is known to who reads its memory: in PID namespaces of their own, processes may have the same
 /// number, and the same addresses.
-Known known{};
+ProcessIdentity identity{};
 
 /// Why the memory of a process cannot be read: an error of the system, or one of these; 0: it can.
 enum : std::int64_t { another_process = 1 << 20, no_random_number };
@@ -37,19 +37,19 @@ std::string text_of(std::int64_t unreadable) {
 /// Processes whose memory this one has read. Never destroyed: a process may exchange while it exits.
 class Readable {
  public:
-  bool has(const JoinOffer& process) {
+  bool has(const NodeRecord& process) {
     const std::lock_guard lock(mutex_);
     const auto found = numbers_.find(process.value);
     return found != numbers_.end() && found->second == process.process;
   }
-  void add(const JoinOffer& process) {
+  void add(const NodeRecord& process) {
     const std::lock_guard lock(mutex_);
     numbers_.insert_or_assign(process.value, process.process);
   }
 
  private:
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, std::int64_t> numbers_;  ///< of processes, by JoinOffer::value, which is random
+  std::unordered_map<std::uint64_t, std::int64_t> numbers_;  ///< of processes, by NodeRecord::value, which is random
 };
 
 Readable& readable() {
@@ -58,19 +58,19 @@ Readable& readable() {
 }
 
 /// The processes of the ranks of a node, whose memory can be read; none of them, if one cannot.
-std::int64_t find_readable(std::span<const JoinOffer> offers, std::size_t me, std::vector<pid_t>& processes) {
-  if (offers[me].value == 0) return no_random_number;
-  std::vector<pid_t> found(offers.size(), 0);
-  for (std::size_t other = 0; other < offers.size(); ++other) {
+std::int64_t find_readable(std::span<const NodeRecord> node_records, std::size_t me, std::vector<pid_t>& processes) {
+  if (node_records[me].value == 0) return no_random_number;
+  std::vector<pid_t> found(node_records.size(), 0);
+  for (std::size_t other = 0; other < node_records.size(); ++other) {
     if (other == me) continue;
-    found[other] = static_cast<pid_t>(offers[other].process);
-    if (readable().has(offers[other])) continue;
-    std::uint64_t read = ~offers[other].value;
-    const RemotePiece from{offers[other].address, sizeof read};
+    found[other] = static_cast<pid_t>(node_records[other].process);
+    if (readable().has(node_records[other])) continue;
+    std::uint64_t read = ~node_records[other].value;
+    const RemotePiece from{node_records[other].address, sizeof read};
     const Piece to{reinterpret_cast<char*>(&read), sizeof read};
     if (!read_from(found[other], {&from, 1}, {&to, 1})) return errno;
-    if (read != offers[other].value) return another_process;
-    readable().add(offers[other]);
+    if (read != node_records[other].value) return another_process;
+    readable().add(node_records[other]);
   }
   processes = std::move(found);
   return 0;
@@ -83,11 +83,12 @@ std::uint64_t process_namespace() {
 }
 
 /// The processes of the ranks of a node that this one can see; 0: not.
-std::vector<pid_t> visible(std::span<const JoinOffer> offers, std::size_t me) {
-  std::vector<pid_t> found(offers.size(), 0);
-  for (std::size_t other = 0; other < offers.size(); ++other)
-    if (other != me && offers[other].process_namespace == offers[me].process_namespace && offers[me].process_namespace)
-      found[other] = static_cast<pid_t>(offers[other].process);
+std::vector<pid_t> visible(std::span<const NodeRecord> node_records, std::size_t me) {
+  std::vector<pid_t> found(node_records.size(), 0);
+  for (std::size_t other = 0; other < node_records.size(); ++other)
+    if (other != me && node_records[other].process_namespace == node_records[me].process_namespace &&
+        node_records[me].process_namespace)
+      found[other] = static_cast<pid_t>(node_records[other].process);
   return found;
 }
 
@@ -117,27 +118,28 @@ std::string take_part(const ArenaPart& part, const NodeLayout& layout, std::uint
 
 }  // namespace
 
-void Neighbours::publish(const void* board) { known.board = reinterpret_cast<std::uintptr_t>(board); }
+void NodePeers::publish(const void* board) { identity.board = reinterpret_cast<std::uintptr_t>(board); }
 
-JoinOffer Neighbours::offer(std::int64_t used_bytes, Arenas& arenas) {
-  static const bool random = getrandom(&known.value, sizeof known.value, GRND_NONBLOCK) == sizeof known.value;
-  if (!random) known.value = 0;
+NodeRecord NodePeers::reserve(std::int64_t used_bytes, Arenas& arenas) {
+  static const bool random = getrandom(&identity.value, sizeof identity.value, GRND_NONBLOCK) == sizeof identity.value;
+  if (!random) identity.value = 0;
   static const std::uint64_t space = process_namespace();
-  const auto address = reinterpret_cast<std::uintptr_t>(&known);
-  return {arenas.take(), used_bytes, getpid(), address, known.value, space, processors()};
+  const auto address = reinterpret_cast<std::uintptr_t>(&identity);
+  return {arenas.take(), used_bytes, getpid(), address, identity.value, space, processors()};
 }
 
-Neighbours::Joined Neighbours::join(const Peers& everyone, const NodeGroup& group, std::span<const JoinOffer> offers,
-                                    std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare) {
+NodePeers::Joined NodePeers::join(const Peers& everyone, const NodeGroup& group,
+                                  std::span<const NodeRecord> node_records, std::int64_t most_bytes, Regions& regions,
+                                  Arenas& arenas, const Prepare& prepare) {
   const auto me = static_cast<std::uint32_t>(group.me());
   const auto members = static_cast<std::uint32_t>(group.count());
-  const std::int64_t used = std::ranges::max_element(offers, {}, &JoinOffer::used_bytes)->used_bytes;
+  const std::int64_t used = std::ranges::max_element(node_records, {}, &NodeRecord::used_bytes)->used_bytes;
   const NodeLayout layout = NodeLayout::within(
       members, members * static_cast<std::size_t>(std::max<std::int64_t>((most_bytes - used) / 2, 0)));
   const bool fits = members == 1 || layout.channel.cells > 0;
-  if (me != 0 || members == 1) withdraw(offers[me], arenas);
+  if (me != 0 || members == 1) give_back(node_records[me], arenas);
   std::vector<pid_t> processes(members, 0);
-  const std::int64_t unreadable = find_readable(offers, me, processes);
+  const std::int64_t unreadable = find_readable(node_records, me, processes);
   Joined joined;
   // Agreed: false if another attempt may succeed.
   const auto attempt = [&](NodeMemory memory, std::string problem) {
@@ -146,8 +148,8 @@ Neighbours::Joined Neighbours::join(const Peers& everyone, const NodeGroup& grou
     try {
       if (problem.empty()) {
         Node node(std::move(memory), layout, me, processes, regions);
-        joined.neighbours = std::make_unique<Neighbours>(std::move(node), group.members(), visible(offers, me));
-        most[number] = prepare(joined.neighbours.get());
+        joined.node_peers = std::make_unique<NodePeers>(std::move(node), group.members(), visible(node_records, me));
+        most[number] = prepare(joined.node_peers.get());
       }
     } catch (const std::bad_alloc&) { problem = "no memory"; }
     most[failed] = !problem.empty();
@@ -155,16 +157,16 @@ Neighbours::Joined Neighbours::join(const Peers& everyone, const NodeGroup& grou
     joined.prepared = most[number];
     joined.means = {most[failed] == 0, most[failed] == 0 && most[forbidden] == 0, text_of(most[forbidden])};
     if (most[failed] == 0) return true;
-    joined.neighbours.reset();
+    joined.node_peers.reset();
     no_rank_has(problem, joined.means.problem, everyone);
     return most[out_of_limit] != 0;
   };
   char* memory = nullptr;
-  std::string problem = fits ? take_part(offers.front().part, layout, me, arenas, memory)
+  std::string problem = fits ? take_part(node_records.front().part, layout, me, arenas, memory)
                              : "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(members) +
                                    " ranks of a node";
   const bool over = attempt(NodeMemory(memory), std::move(problem));
-  if (!joined.neighbours && me == 0) withdraw(offers[me], arenas);  // all have left it
+  if (!joined.node_peers && me == 0) give_back(node_records[me], arenas);  // all have left it
   if (over) return joined;
   Segment segment;
   const auto [first, bytes] = extent(layout, me);

@@ -1,4 +1,4 @@
-#include "session/census.hpp"
+#include "session/rank_records.hpp"
 
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -48,10 +48,10 @@ std::uint64_t number_of(const std::string& text) {
 }
 
 /// Ranks of the job on each kernel, at least: those of the communicator, and all that were launched on their hosts.
-std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const CensusRecord> all) {
+std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const RankRecord> all) {
   std::map<std::uint64_t, std::int64_t> ranks, launched;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> on_host;
-  for (const CensusRecord& rank : all) {
+  for (const RankRecord& rank : all) {
     ++ranks[rank.kernel];
     std::int64_t& most = on_host[{rank.kernel, rank.host}];
     most = std::max<std::int64_t>(most, rank.launched);
@@ -62,31 +62,32 @@ std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const CensusRecord> 
 }
 
 /// Gives each rank its record, and its block if there are any; and leaves in both what the others have.
-int exchange(const CensusRecord& mine, std::vector<CensusRecord>& all, std::vector<char>& blocks, MPI_Comm comm) {
+int exchange(const RankRecord& mine, std::vector<RankRecord>& all, std::vector<char>& blocks, MPI_Comm comm) {
   const std::size_t ranks = all.size(), bytes = blocks.size() / ranks;
-  std::vector<CensusRecord> out(ranks, mine);
+  std::vector<RankRecord> out(ranks, mine);
   for (std::size_t i = 0; i < ranks && bytes > 0; ++i) {
     out[i].block_bytes = static_cast<std::int16_t>(bytes);
     std::memcpy(out[i].block.data(), &blocks[i * bytes], bytes);
   }
   const int error = exchange_bytes(out.data(), sizeof mine, all.data(), static_cast<int>(ranks), comm);
-  const auto alike = [&](const CensusRecord& rank) { return rank.block_bytes == static_cast<std::int16_t>(bytes); };
+  const auto alike = [&](const RankRecord& rank) { return rank.block_bytes == static_cast<std::int16_t>(bytes); };
   if (error || !std::ranges::all_of(all, alike)) blocks.clear();
   for (std::size_t i = 0; !blocks.empty() && i < ranks; ++i)
     std::memcpy(&blocks[i * bytes], all[i].block.data(), bytes);
   return error;
 }
 
-void find_strangers(std::span<const CensusRecord> all, Census& census) {
-  const auto number = [&](const CensusRecord& rank) { return static_cast<Rank>(&rank - all.data()); };
-  for (const CensusRecord& rank : all)
-    if (!rank.version.is_there()) census.strangers.push_back(number(rank));
-  const auto has_one = [](const CensusRecord& rank) { return rank.version.is_there(); };
-  census.first_with_record = static_cast<Rank>(std::ranges::find_if(all, has_one) - all.begin());
-  if (!census.strangers.empty()) return;
-  for (const CensusRecord& rank : all)
-    if (rank.version.number != CensusRecord::Version::own_number()) census.strangers.push_back(number(rank));
-  if (!census.strangers.empty()) census.other_version = all[static_cast<std::size_t>(census.strangers.front())].version;
+void find_strangers(std::span<const RankRecord> all, GatheredRecords& records) {
+  const auto number = [&](const RankRecord& rank) { return static_cast<Rank>(&rank - all.data()); };
+  for (const RankRecord& rank : all)
+    if (!rank.version.is_there()) records.strangers.push_back(number(rank));
+  const auto has_one = [](const RankRecord& rank) { return rank.version.is_there(); };
+  records.first_with_record = static_cast<Rank>(std::ranges::find_if(all, has_one) - all.begin());
+  if (!records.strangers.empty()) return;
+  for (const RankRecord& rank : all)
+    if (rank.version.number != RankRecord::Version::own_number()) records.strangers.push_back(number(rank));
+  if (!records.strangers.empty())
+    records.other_version = all[static_cast<std::size_t>(records.strangers.front())].version;
 }
 
 }  // namespace
@@ -103,11 +104,11 @@ std::uint64_t kernel_number() {
   return text.empty() ? host_number() : number_of(text);
 }
 
-Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
-                   std::vector<char>& blocks) {
+GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
+                               std::vector<char>& blocks) {
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
-  Census census;
+  GatheredRecords records;
   const bool with_blocks = !simulated && ranks <= std::min(gathered.ranks, gathered.with_blocks);
   if (!with_blocks) blocks.clear();
   if (ranks > gathered.ranks) {
@@ -115,23 +116,23 @@ Census take_census(const CensusRecord& mine, const Options::Gathered& gathered, 
     const std::uint64_t version = number_of(mine.version.text());
     std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number,
                              ~number,     !mine.job,     version,   ~version};
-    census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, least);
-    census.number = least[0];
-    census.recalled = least[1];
-    census.many = least[2] == 1;
-    census.sessions = least[3] != 0;
-    census.team_everywhere = least[4] == ~least[5] ? static_cast<std::int32_t>(least[4]) : -1;
-    census.job = least[6] == 0;
-    census.same_version = least[7] == ~least[8];
-    return census;
+    records.agreed = same_everywhere(mine.options, comm, records.device = mine.device, least);
+    records.number = least[0];
+    records.recalled = least[1];
+    records.many = least[2] == 1;
+    records.sessions = least[3] != 0;
+    records.team_everywhere = least[4] == ~least[5] ? static_cast<std::int32_t>(least[4]) : -1;
+    records.job = least[6] == 0;
+    records.same_version = least[7] == ~least[8];
+    return records;
   }
-  std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));
+  std::vector<RankRecord> all(static_cast<std::size_t>(ranks));
   const int error = with_blocks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
-  if (error) return census.fault = is_fault(error), census;
-  return read_census(mine, all);
+  if (error) return records.fault = is_fault(error), records;
+  return read_records(mine, all);
 }
 
-int begin_census(const CensusRecord& mine, std::vector<CensusRecord>& all, MPI_Comm comm, MPI_Request& request) {
+int begin_gathering_records(const RankRecord& mine, std::vector<RankRecord>& all, MPI_Comm comm, MPI_Request& request) {
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
   all.resize(static_cast<std::size_t>(ranks));
@@ -140,32 +141,32 @@ int begin_census(const CensusRecord& mine, std::vector<CensusRecord>& all, MPI_C
                static_cast<int>(sizeof mine), MPI_BYTE, comm, &request);
 }
 
-Census read_census(const CensusRecord& mine, const std::vector<CensusRecord>& all) {
-  Census census;
-  find_strangers(all, census);
-  census.number = all.front().number;
-  if (!census.strangers.empty()) return census;
-  census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
-  census.recalled = all.front().recalled;
-  census.many = all.front().many == 1;
-  for (const CensusRecord& rank : all) {
-    census.device = std::max(census.device, rank.device);
-    census.locked |= rank.locked != 0;
-    census.threaded |= rank.threaded != 0;
-    census.starts_on_host |= rank.starts_on_host != 0;
-    census.observed |= rank.observed != 0;
-    census.sessions &= rank.sessions != 0;
-    census.job |= rank.job != 0;
-    census.hosts.push_back(rank.host);
-    census.offers.push_back(rank.offer);
-    census.teams.push_back(rank.team);
+GatheredRecords read_records(const RankRecord& mine, const std::vector<RankRecord>& all) {
+  GatheredRecords records;
+  find_strangers(all, records);
+  records.number = all.front().number;
+  if (!records.strangers.empty()) return records;
+  records.agreed = std::ranges::all_of(all, [&](const RankRecord& rank) { return rank.options == mine.options; });
+  records.recalled = all.front().recalled;
+  records.many = all.front().many == 1;
+  for (const RankRecord& rank : all) {
+    records.device = std::max(records.device, rank.device);
+    records.locked |= rank.locked != 0;
+    records.threaded |= rank.threaded != 0;
+    records.starts_on_host |= rank.starts_on_host != 0;
+    records.observed |= rank.observed != 0;
+    records.sessions &= rank.sessions != 0;
+    records.job |= rank.job != 0;
+    records.hosts.push_back(rank.host);
+    records.node_records.push_back(rank.node_record);
+    records.teams.push_back(rank.team);
   }
   const std::map<std::uint64_t, std::int64_t> ranks_on = count_ranks(all);
-  census.ranks_here = ranks_on.at(mine.kernel);
-  for (const CensusRecord& rank : all)
-    census.ranks_per_core =
-        std::max(census.ranks_per_core, static_cast<double>(ranks_on.at(rank.kernel)) / std::max(rank.cores, 1U));
-  return census;
+  records.ranks_here = ranks_on.at(mine.kernel);
+  for (const RankRecord& rank : all)
+    records.ranks_per_core =
+        std::max(records.ranks_per_core, static_cast<double>(ranks_on.at(rank.kernel)) / std::max(rank.cores, 1U));
+  return records;
 }
 
 std::vector<std::int32_t> nodes_of_hosts(std::span<const std::uint64_t> hosts) {

@@ -235,7 +235,7 @@ $(VENV)/.commands: $(VENV)/.tools $(MODULES)
 # What Python knows of the core is written down by nanobind, for mypy and editors: python/swapmeet/_core.pyi.
 $(VENV)/.package: $(VENV)/.core $(MODULES)
 	$(PIP) --no-build-isolation --config-settings=cmake.define.SWAPMEET_CORE=$(CURDIR)/build/core \
-		--editable '.[demo]'
+		--editable '.[demo,mpi4py]'
 	$(BIN)/python -m nanobind.stubgen --quiet --module swapmeet._core --output-file python/swapmeet/_core.pyi
 	@touch $@
 

@@ -14,21 +14,22 @@ namespace swapmeet {
 
 namespace {
 
-/// How a rank calls. Sent as it is.
+/// The kind of call that a rank makes. Sent as raw bytes.
 struct Calling {
   std::int64_t collective, in_place;
 };
 
-/// What a rank sends to another. Sent as it is.
+/// The size and type of a block, as one end knows them. Sent as raw bytes.
 struct Sending {
   std::int64_t bytes;
-  std::int64_t type;  ///< its number among compared_types; any_type: derived, or one that meets others
+  std::int64_t type;  ///< index into compared_types; any_type: a derived type, or one that other types match
 };
 
 constexpr std::int64_t any_type = -1;
 
-/// Those of C that meet no others. Not bytes and packed data, nor pairs, which are as structures; those of Fortran have other
-/// names, and so have those that a program has renamed.
+/// Names of the predefined types of C that match no other type. MPI_BYTE and MPI_PACKED match other types, and pair
+/// types are like structures. Types of Fortran have other names, and so have types that a program has renamed; these
+/// are not compared.
 // clang-format off
 constexpr std::string_view compared_types[] = {
     "MPI_CHAR", "MPI_SIGNED_CHAR", "MPI_UNSIGNED_CHAR", "MPI_SHORT", "MPI_UNSIGNED_SHORT", "MPI_INT", "MPI_UNSIGNED",
@@ -40,7 +41,7 @@ constexpr std::string_view compared_types[] = {
 
 std::string name(std::int64_t collective) { return "MPI_" + std::string(name_of(static_cast<Collective>(collective))); }
 
-/// In what ranks call otherwise than rank 0 does.
+/// Compares the kinds of call of all ranks with that of rank 0. Returns the first difference, or "".
 std::string otherwise(const std::vector<Calling>& all) {
   const Calling& first = all.front();
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -75,6 +76,7 @@ std::string unlike(int rank, int peer, const Sending& sent, const Sending& expec
   return "";
 }
 
+/// A contiguous block in memory, sent to or received from `peer`.
 struct Stretch {
   const char *begin, *end;
   int peer;
@@ -85,7 +87,7 @@ std::string of(const Stretch& one) {
   return std::string(one.sent ? "what goes to" : "what comes from") + " rank " + std::to_string(one.peer);
 }
 
-/// The blocks that go from rank to rank, in the order in which both ends know them.
+/// The blocks between this rank and its peers. Both ends of two ranks list the blocks between them in the same order.
 struct Edges {
   std::vector<Edge> out, in;
 };
@@ -109,7 +111,8 @@ std::vector<int> edges_by_rank(const std::vector<Edge>& edges, std::size_t ranks
   return counts;
 }
 
-/// Of which neighbours one knows, and the other does not.
+/// Describes a rank that sends a different number of blocks to this rank than this rank receives from it; "" if there
+/// is none.
 std::string one_sided(int rank, const std::vector<int>& sent, const std::vector<int>& received) {
   for (std::size_t i = 0; i < sent.size(); ++i)
     if (sent[i] != received[i])
@@ -118,7 +121,8 @@ std::string one_sided(int rank, const std::vector<int>& sent, const std::vector<
   return "";
 }
 
-/// What the other ends say of the blocks that come to this rank, in the order of `edges.in`. False: MPI failed.
+/// Receives what the senders say about the blocks for this rank, in the order of `edges.in`. Returns false if MPI
+/// failed.
 bool exchange_ends(const std::vector<Sending>& mine, std::vector<Sending>& all, std::vector<int> out,
                    std::vector<int> in, MPI_Comm comm) {
   std::vector<int> from(out.size()), to(in.size());
@@ -131,7 +135,7 @@ bool exchange_ends(const std::vector<Sending>& mine, std::vector<Sending>& all, 
                                            to.data(), MPI_BYTE, comm)) == MPI_SUCCESS;
 }
 
-/// At most 2^63 - 1, of which a program has no memory.
+/// Number of bytes of a block, at most 2^63 - 1. No program has that much memory.
 std::int64_t bytes_of(const Blocks& blocks, int i) {
   std::int64_t bytes = 0;
   return __builtin_mul_overflow(blocks.count(i), std::int64_t{blocks.type(i).size}, &bytes) ? INT64_MAX : bytes;
@@ -141,7 +145,8 @@ Sending end(const Blocks& blocks, const Edge& edge) {
   return {bytes_of(blocks, edge.block), number_of(blocks.type(edge.block))};
 }
 
-/// Blocks that are received where others are, as far as they are contiguous.
+/// Describes two blocks of which one is received where the other lies, among blocks that are contiguous; "" if there
+/// are none.
 std::string overlap(const CheckedCall& mine, const Edges& edges) {
   std::vector<Stretch> all;
   const auto add = [&](const Blocks& blocks, const std::vector<Edge>& side, bool sent) {
@@ -155,7 +160,7 @@ std::string overlap(const CheckedCall& mine, const Edges& edges) {
   add(mine.receive, edges.in, false);
   if (!mine.in_place) add(mine.send, edges.out, true);
   std::ranges::sort(all, {}, &Stretch::begin);
-  Stretch last_received{}, last{};  // those that reach furthest
+  Stretch last_received{}, last{};  // the blocks that end last so far
   for (const Stretch& one : all) {
     const Stretch& before = one.sent ? last_received : last;
     if (before.end > one.begin) return of(before) + " and " + of(one) + " overlap in its memory";

@@ -1,4 +1,4 @@
-/// SWAPMEET_CHECK=1: what ranks pass to an all-to-all, held against one another before anything is exchanged.
+/// The check of SWAPMEET_CHECK=1: before an all-to-all, ranks compare their arguments with each other.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace swapmeet {
 
-/// What a rank passes. `send` is meaningless if `in_place`. `neighbourhood`: of an exchange of neighbours.
+/// The arguments of one rank. `send` is meaningless if `in_place`. `neighbourhood`: nullptr, unless this is an exchange
+/// with neighbours.
 struct CheckedCall {
   Collective collective;
   bool in_place;
@@ -17,10 +18,11 @@ struct CheckedCall {
   const Neighbourhood* neighbourhood;
 };
 
-/// What is wrong: the first mistake that any rank has found, the same on all ranks; "": nothing. Blocks that do not fit,
-/// predefined types that do not match, blocks that overlap; other collectives, or MPI_IN_PLACE on some ranks only.
-/// Collective over `comm`: an MPI_Allgather, an MPI_Alltoallv and a small agreement; of neighbours also an MPI_Alltoall and
-/// another agreement.
+/// Compares the arguments of all ranks. Returns the first mistake that any rank has found, the same text on all ranks;
+/// "" if there is none. Mistakes are: different collectives, MPI_IN_PLACE on some ranks only, blocks whose sizes or
+/// predefined types do not match, and blocks that overlap.
+/// Collective over `comm`. Costs an MPI_Allgather, an MPI_Alltoallv and a small agreement; with neighbours also an
+/// MPI_Alltoall and another agreement.
 std::string mistake_of_ranks(const CheckedCall& mine, MPI_Comm comm);
 
 }  // namespace swapmeet

@@ -25,14 +25,15 @@ namespace {
 
 constexpr std::size_t trial_classes = 64;
 
-/// Setting up takes some 5 us on two ranks. A small call of MPICH takes 1.4 us longer than ours, one of Open MPI 0.06 us
+/// Default number of first calls that are left to the host MPI. Setting up takes some 5 us on two ranks. A small call
+/// takes 1.4 us longer with MPICH than with this library, and 0.06 us longer with Open MPI
 /// (docs/measurements/setup.md).
 int first_calls(const Options& options) { return options.first_calls.value_or(host_is_mpich ? 1 : 8); }
 
-const Means expected_means{true, true};  ///< before the ranks of a node have joined
+const Means expected_means{true, true};  ///< the assumption before the ranks of a node have joined
 
 bool some_twice(const std::vector<int>& ranks) {
-  const bool ascend = std::ranges::adjacent_find(ranks, std::greater_equal{}) == ranks.end();  // as they mostly do
+  const bool ascend = std::ranges::adjacent_find(ranks, std::greater_equal{}) == ranks.end();  // the usual case
   if (ascend) return false;
   std::vector<int> sorted = ranks;
   std::ranges::sort(sorted);
@@ -57,7 +58,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
   PMPI_Comm_test_inter(user, &inter);
   inter_ = inter != 0;
   if (inter_) {
-    PMPI_Comm_remote_size(user, &shape_.ranks);  // as many blocks are sent
+    PMPI_Comm_remote_size(user, &shape_.ranks);  // the number of blocks that this rank sends
     refusal_ = "intercommunicator";
     if (context().watchdog.on()) be_watched();
     return;
@@ -69,7 +70,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
   }
   if (context().watchdog.on() && shape_.ranks > 1) be_watched();
   auto job_ranks = std::make_shared<const std::vector<int>>(world_ranks_of(user));
-  // so on every rank: each sees ranks of another job
+  // Each of these refusals is the same on all ranks: every rank sees all ranks of the communicator.
   if (std::ranges::count(*job_ranks, MPI_UNDEFINED) > 0) {
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
   } else if (some_twice(*job_ranks)) {
@@ -91,19 +92,21 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
   if (!refusal_.empty()) trace_nothing();
 }
 
-/// By what is the same on all ranks before they have met.
+/// Whether first calls may be left to the host MPI. Uses only what is the same on all ranks before records are
+/// exchanged.
 bool Communicator::may_leave_calls() const {
   return context().job.facts().alike && user_ != MPI_COMM_WORLD && !options_.algorithm &&
          options_.tuning.rules.empty() && !options_.check && !options_.recording() && options_.trace.file.empty();
 }
 
 void Communicator::trace_nothing() {
-  calls_to_trace_ = 0;  // it takes all ranks
+  calls_to_trace_ = 0;  // tracing needs all ranks
   ignore();
 }
 
-// Where the host MPI's progress is locked, what must be settled in it cannot be: nothing is served before the ranks have met in a
-// call that waits for all. A communicator that is being freed is left alone: MPICH would wait for ever.
+// If the host MPI's progress is locked, agreements are impossible within it. Non-blocking exchanges are then left to
+// the host MPI until the ranks have made their agreements in a blocking call. No queue is made for a communicator that
+// is being freed: MPICH would wait forever.
 StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
   if (!refusal_.empty() || starts_on_host() || !gathers() || !has_progress() || is_being_freed(user_)) return nullptr;
@@ -116,7 +119,8 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
   return started_.get();
 }
 
-/// Whether starts are worth setting up for: some libraries make a communicator for a few exchanges.
+/// Counts a start, and returns whether further starts are worth setting up for. Some libraries make a communicator for
+/// only a few exchanges.
 bool Communicator::awaits_no_more_starts() {
   if (user_ == MPI_COMM_WORLD || joined_) return true;
   starts_ = std::min(starts_ + 1, first_start_of_ours);
@@ -128,14 +132,14 @@ void Communicator::want(Collective collective, std::int64_t block_bytes) {
   const Kind kind{collective, block_bytes};
   if (wanted_.size() == most || std::ranges::count(wanted_, kind) > 0 || cannot_prepare_ || !refusal_.empty()) return;
   wanted_.push_back(kind);
-  decide_anew();  // the next blocking call, where they meet, is to look here
+  decide_anew();  // so that the next blocking call calls prepare_wanted()
   if (wanted_.size() == 1) ++waiting_for_set_up;
 }
 
 void Communicator::prepare_for_started() {
   --waiting_for_set_up;
   const std::vector<Kind> kinds = std::exchange(wanted_, {});
-  finish_started();  // which may be deciding
+  finish_started();  // a started exchange may still be making decisions
   finish_setting_up();
   setup_policy_.end();
   cannot_prepare_ = !refusal_.empty() || starts_on_host();
@@ -145,20 +149,23 @@ void Communicator::prepare_for_started() {
 
 Communicator::~Communicator() { close(); }
 
-/// Keeps what this run has measured for later ones.
+/// Records the measurements of this run for later runs. Only rank 0 of the job does.
 void Communicator::remember() {
   if (reports().world_rank != 0) return;
   for (Evidence one : std::exchange(knowledge_.evidence, {})) {
-    if (one.date != 0 || one.kind.nodes == 1) continue;                               // see usable()
-    if (of_neighbours(one.kind.collective)) continue;                                 // it is of this graph
-    if (of_unequal_blocks(one.kind.collective)) one.kind.size_class = unknown_class;  // as they are decided on
+    // Evidence of earlier runs is not recorded again; evidence of a single node is of no use later (see usable()).
+    if (one.date != 0 || one.kind.nodes == 1) continue;
+    // Times of exchanges with neighbours hold for this graph of neighbours only.
+    if (of_neighbours(one.kind.collective)) continue;
+    // Decisions for unequal blocks do not know the sizes.
+    if (of_unequal_blocks(one.kind.collective)) one.kind.size_class = unknown_class;
     context().memory.remember(one);
   }
   for (const Collective collective : {Collective::alltoall, Collective::alltoallv, Collective::alltoallw})
     remember_calls(collective);
 }
 
-/// How many there were, between nodes.
+/// Records how many calls were made between nodes.
 void Communicator::remember_calls(Collective collective) {
   if (shape_.hierarchy.empty() || nodes() == 1) return;
   std::array<std::int64_t, trial_classes> calls{};
@@ -223,7 +230,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
       if (!recalled_many_ && !setup_policy_.over({true}, calls())) return postponed(collective);
       use_memory();
     }
-    if (knowledge_.network.known()) describe_network();  // time may have gone by to complete it
+    if (knowledge_.network.known()) describe_network();  // enough time may have passed to complete the measurement
     Choice choice =
         unknown.empty() ? choose(collective, block_bytes, joined_ ? means_ : expected_means) : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
@@ -250,18 +257,18 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   return keep(collective, std::move(decision));
 }
 
-/// The choice by its options.
+/// Chooses an algorithm by the options of this communicator.
 Choice Communicator::choose(Collective collective, std::int64_t block_bytes, const Means& means) const {
   if (own_options_) return swapmeet::choose(collective, shape_, block_bytes, options_, means, knowledge_);
   return context().choices.choose(collective, shape_, block_bytes, options_, means, knowledge_);
 }
 
-/// Whether the automatic choice leaves first calls to the host MPI: setting up takes messages between nodes.
+/// Whether the automatic choice leaves first calls to the host MPI, because setting up takes messages between nodes.
 bool Communicator::awaits_calls(Collective collective) const {
   return !options_.algorithm && !tuned(collective, shape_, options_) && nodes() > 1;
 }
 
-/// What is remembered of such calls.
+/// Measurements and counts of such calls in earlier runs.
 EarlierCalls Communicator::in_earlier_runs(Collective collective, std::int64_t block_bytes) const {
   CallKind kind = kind_of_calls(collective, block_bytes);
   if (of_unequal_blocks(collective)) kind.size_class = unknown_class;
@@ -275,15 +282,16 @@ EarlierCalls Communicator::in_earlier_runs(Collective collective, std::int64_t b
 }
 
 Decision& Communicator::postponed(Collective collective) {
-  give_back_reserved();  // it takes memory, and others may want it before
+  give_back_reserved();  // it takes shared memory, which other communicators may need first
   Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
   if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
   first.compared = false;
   return first;
 }
 
-/// What the host MPI took on each rank until now, for the size of blocks that came most often. The rank that took least came
-/// last, and waited for nobody. Collective.
+/// Adds the time of the host MPI's calls so far to the shared measurements, for the most frequent class of block sizes.
+/// The time is the smallest of the ranks' medians: the rank with the smallest came last, and waited for no other.
+/// Collective.
 void Communicator::learn_from_first_calls(Collective collective) {
   constexpr double unsure = 0.15;
   std::span<const double> most;
@@ -304,7 +312,7 @@ void Communicator::learn_from_first_calls(Collective collective) {
 }
 
 std::string Communicator::make_order_of(const Spec& spec) {
-  if (spec.order != Order::topology || !has_messages()) return "";  // without messages nothing is executed
+  if (spec.order != Order::topology || !has_messages()) return "";  // no exchange would be executed
   const MadeOrder& made = *orders_.find(spec, shape_, rank_, peers_);
   if (made.problem.empty() && options_.explain && rank_ == 0)
     say_once("order for " + std::to_string(shape_.ranks) + " ranks by " + made.source.network + ": " + made.summary);
@@ -315,7 +323,7 @@ void Communicator::give_up_order(const Spec& spec, const std::string& problem, O
   own_options_ = true;
   const std::string warning = swapmeet::give_up_order(spec, problem, options);
   const std::vector<int> world_ranks = world_ranks_of(user_);
-  // Rank 0 of the job speaks, but where it is not one of us.
+  // Rank 0 of the job prints the warning; if it is not a member, rank 0 of the communicator does.
   if (reports().world_rank == 0 || (rank_ == 0 && std::ranges::count(world_ranks, 0) == 0))
     say_once("warning: " + warning);
 }
@@ -363,7 +371,7 @@ Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   if (available && of_neighbours(collective)) execute_for_neighbours(spec, *decision);
   else if (available && may_try(spec, collective)) execute_by(spec, collective, *decision);
   decision->reason = "on trial";
-  decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
+  decision->least_bytes = decision->most_bytes = -1;  // so that decide() does not find it
   Decision& kept = keep(collective, std::move(decision));
   kept.explained = true;
   return kept;
@@ -381,7 +389,7 @@ Decision& Communicator::by_messages(Collective collective) {
   else if (has_messages()) decision->plan = plan_for(spec);
   decision->exchange = decision->plan;
   decision->reason = "the host MPI can start it in the order of the application's calls only";
-  decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
+  decision->least_bytes = decision->most_bytes = -1;  // so that decide() does not find it
   kept = &keep(collective, std::move(decision));
   kept->unchecked_bytes = INT64_MAX;
   return *kept;
@@ -414,7 +422,7 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
     if (decision->least_bytes < 0 && decision->reason == reason) return *decision;
   auto decision = std::make_unique<Decision>();
   decision->reason = reason;
-  decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
+  decision->least_bytes = decision->most_bytes = -1;  // so that decide() does not find it
   return keep(collective, std::move(decision));
 }
 
@@ -466,7 +474,8 @@ std::unique_ptr<Plan> Communicator::make_plan(const Spec& spec, NodePeers* node_
 std::unique_ptr<SizedPlan> Communicator::make_sized_plan(const Spec& spec, NodePeers* node_peers, bool waits) const {
   const Forwarding forwarded = forwarding(spec, shape_);
   if (spec.sizes == Sizes::padded) {
-    const bool by_host = spec.family == Family::native;  // which cannot start it: see by_messages()
+    // The host MPI cannot serve started exchanges: see by_messages().
+    const bool by_host = spec.family == Family::native;
     std::unique_ptr<Plan> padded =
         by_host && waits ? nullptr : make_plan(by_host ? single_step() : spec, by_host ? nullptr : node_peers);
     return std::make_unique<SizedPlan>(spec, shape_.ranks, rank_, forwarded, std::move(padded), tags_);

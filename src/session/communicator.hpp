@@ -1,5 +1,5 @@
-/// What the library keeps for one communicator of the application, as an attribute of it: the team of its ranks, the plans made so
-/// far, staging memory and counters.
+/// State of the library for one communicator of the application, attached to it as an attribute: the team of its ranks,
+/// the decisions and plans made so far, staging memory and counters.
 #pragma once
 
 #include <memory>
@@ -34,25 +34,27 @@
 
 namespace swapmeet {
 
-/// What tries algorithms for blocks of a class of sizes: one for memory that the ranks of the node copy directly, one for other.
+/// Online tuning for one class of block sizes. Buffers that node peers can read directly are tuned separately.
 struct Tunings {
   std::unique_ptr<OnlineTuning> ordinary, direct;
-  bool now_direct = false;  ///< where what is sent lay on all ranks, when they last asked one another
+  /// Whether, at the last comparison, node peers could read the send buffers of all ranks directly.
+  bool now_direct = false;
 
   std::unique_ptr<OnlineTuning>& now() { return now_direct ? direct : ordinary; }
 };
 
-/// What to do with one kind of call.
+/// The algorithm chosen for calls of one collective with block sizes in one range.
 struct Decision {
-  Exchange* exchange = nullptr;  ///< nullptr: the host MPI
-  Plan* plan = nullptr;          ///< the same, if both ends know the sizes of blocks
-  SizedPlan* sized = nullptr;    ///< the same, if they do not
+  Exchange* exchange = nullptr;  ///< nullptr: calls are left to the host MPI
+  Plan* plan = nullptr;          ///< `exchange` as a Plan, if both ends know the block sizes; else nullptr
+  SizedPlan* sized = nullptr;    ///< `exchange` as a SizedPlan, if only one end knows them; else nullptr
   std::string reason;
-  std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< of the blocks that it is for
-  std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
-  const Spec& spec() const;                  ///< that is executed; native if none is
-  bool explained = false;                    ///< or nobody asked
-  /// Where such calls are counted, if anybody asks.
+  std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< range of block sizes that the decision holds for
+  std::int64_t unchecked_bytes = INT64_MAX;              ///< larger blocks must be checked by within_limits()
+  const Spec& spec() const;                              ///< spec of `exchange`; native if there is none
+  /// Set once the decision has been explained, or if no explanation is requested.
+  bool explained = false;
+  /// The statistics of calls that use this decision. To be called only if calls are counted.
   Tally& tally() const {
     if (!tally_) tally_ = &statistics().tally(collective, ranks, to_text(spec()), reason);
     return *tally_;
@@ -60,22 +62,22 @@ struct Decision {
   Collective collective = Collective::alltoall;
   Rank ranks = 0;
   mutable Tally* tally_ = nullptr;
-  /// of other algorithms, for each class of sizes (block_class()); none: they are not tried
+  /// Online tuning for each class of block sizes (see block_class()). Empty if no other algorithms are tried.
   std::vector<Tunings> trying;
-  bool compared = true;  ///< whether others are tried; else it is only measured what calls take
+  bool compared = true;  ///< false: no other algorithm is tried, and only the time of the host MPI's calls is measured
 };
 
-/// The last MPI_Alltoall. One that is like it, but for its addresses, gets the same decision.
+/// The arguments of the last MPI_Alltoall. A call with equal arguments (addresses may differ) reuses its decision.
 struct Repeat {
   enum class By : std::uint8_t { nobody, plan, host };
-  By by = By::nobody;  ///< what served it; nobody: there is none
+  By by = By::nobody;  ///< what executed the call; nobody: no call is stored
   Plan* plan = nullptr;
   std::int64_t send_count = 0, receive_count = 0;
-  MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;  ///< predefined
+  MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;  ///< always predefined types
   Rows rows{};
-  OnlineTuning* trying = nullptr;  ///< what counts such calls
+  OnlineTuning* trying = nullptr;  ///< online tuning that counts such calls; nullptr: none
 
-  /// Counts one more. False: a new decision is due.
+  /// Counts a call. Returns false if the call needs a new decision.
   bool again() { return !trying || !trying->due(); }
 
   bool is(std::int64_t sends, MPI_Datatype sent, std::int64_t receives, MPI_Datatype received) const {
@@ -83,29 +85,30 @@ struct Repeat {
   }
 };
 
-/// Calls of one kind that go to the host MPI whatever their arguments are, and of which nobody wants to know.
+/// Set when every call of this collective is left to the host MPI and no statistics are kept: the fast path skips the
+/// decision.
 struct LeftToHost {
   bool all = false;
-  OnlineTuning* trying = nullptr;  ///< what counts them
+  OnlineTuning* trying = nullptr;  ///< online tuning that counts the calls; nullptr: none
 
   bool again() { return all && (!trying || !trying->due()); }
 };
 
-/// Why a call is left to the host MPI.
+/// Reasons why a call is left to the host MPI.
 inline constexpr const char* too_many_requests =
     "a rank has more messages in flight than SWAPMEET_REQUEST_LIMIT allows";
 inline constexpr const char* first_call = "a first call on the communicator: another one is awaited before setting up";
 inline constexpr const char* no_messages =
     "the ranks cannot send one another messages: the library was loaded after MPI_Init, or has no tags left";
 
-/// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
+/// Number of communicators whose next blocking call must prepare plans for non-blocking exchanges.
 inline std::atomic<int> waiting_for_set_up{0};
 
 struct GatheredRecords;
 
-/// An MPI_Alltoall that meets a communicator for the first time, perhaps: counts in elements.
+/// The arguments of an MPI_Alltoall that may be the first call on its communicator. Counts are in elements.
 struct FirstCall {
-  const void* send;  ///< or MPI_IN_PLACE
+  const void* send;  ///< MPI_IN_PLACE is allowed
   std::int64_t send_count;
   MPI_Datatype send_type;
   const void* receive;
@@ -115,36 +118,39 @@ struct FirstCall {
 
 class Communicator {
  public:
-  /// Agrees on the options; serves no intercommunicator. Collective over `user`, or `later`, by finish_setting_up().
-  /// `first`: the call for which the ranks meet now, if it is such a one; small blocks of it are carried along.
+  /// Exchanges the ranks' parameters (records) and agrees on the options, if `set_up` asks for it now; otherwise
+  /// finish_setting_up() does so later. Collective over `user` if records are exchanged, else local. All calls on an
+  /// intercommunicator are left to the host MPI. `first`: the MPI_Alltoall in which the communicator is set up, or
+  /// nullptr; its blocks are piggybacked on the records if they are small.
   Communicator(MPI_Comm user, const Options& options, SetUp set_up = SetUp::now, const FirstCall* first = nullptr);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
   Rank ranks() const { return shape_.ranks; }
-  bool gathers() const { return shape_.ranks <= options_.gathered.ranks; }  ///< what each rank tells when they meet
+  /// Whether every rank receives the records of all ranks. On more ranks they are only reduced.
+  bool gathers() const { return shape_.ranks <= options_.gathered.ranks; }
 
-  /// That no other communicator has, in which all its ranks agree.
+  /// The number of this communicator: unique in the job, and the same on all ranks.
   std::uint64_t number() const { return number_; }
   Rank rank() const { return rank_; }
   MPI_Comm user() const { return user_; }
   const Peers& peers() const { return peers_; }
-  /// Whether its ranks can send one another messages, known once they have met; the same on all ranks.
+  /// Whether its ranks can send messages to each other. False until the records are exchanged; the same on all ranks.
   bool has_messages() const { return team_ && team_->has_messages(); }
 
-  /// To pack and unpack on: its errors return. Local.
+  /// A communicator of this rank alone for MPI_Pack and MPI_Unpack, whose errors are returned. Local.
   MPI_Comm packing() const { return peers_.alone; }
 
-  /// This rank's, of the communicator's virtual topology; nullptr: it has none, on all ranks. Local.
+  /// This rank's neighbours in the virtual topology of the communicator; nullptr on all ranks if it has none. Local.
   const Neighbourhood* neighbourhood() { return shared_neighbourhood().get(); }
   const std::shared_ptr<const Neighbourhood>& shared_neighbourhood();
 
-  /// One more exchange, on all ranks.
+  /// Starts the next exchange. All ranks call it for the same exchanges in the same order.
   Invocation next_exchange() { return {&peers_, ++exchanges_, MPI_SUCCESS, true, clock()}; }
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
-  /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.
+  /// Datatypes of the blocks of an MPI_Alltoallw, from BlockTypes::look_up().
   std::span<const Datatype> send_types(const MPI_Datatype* handles, Rank blocks) {
     return send_types_.look_up(datatypes_, handles, static_cast<std::size_t>(blocks));
   }
@@ -152,7 +158,7 @@ class Communicator {
     return receive_types_.look_up(datatypes_, handles, static_cast<std::size_t>(blocks));
   }
   Repeat& repeat() { return repeat_; }
-  /// No call is like one before.
+  /// Clears the fast paths, so that the next call of each collective makes its decision anew.
   void decide_anew();
   LeftToHost& left_to_host(Collective collective) { return left_to_host_[static_cast<std::size_t>(collective)]; }
   Staging& send_staging() { return send_staging_; }
@@ -160,253 +166,267 @@ class Communicator {
   HostCopy& send_host_copy() { return send_host_copy_; }
   HostCopy& receive_host_copy() { return receive_host_copy_; }
 
-  /// Has calls recorded from now on. Collective if all ranks have the same options.
+  /// Records all calls from now on. Collective if all ranks have the same options.
   void record(Recorder& recorder);
-  RecordedCommunicator* recorded() const { return recorded_; }  ///< nullptr: they are not
+  RecordedCommunicator* recorded() const { return recorded_; }  ///< nullptr: calls are not recorded
 
-  /// Measures the phases of calls from now on; and stops: nothing if they were not measured. Local.
+  /// Begins and ends the measurement of the phases of calls. end_phases() returns nothing if it was not begun. Local.
   void begin_phases();
   std::optional<PhaseTimes> end_phases();
 
-  /// Traces the next call, or the one that begins, into `file` (of rank 0). Collective. Returns MPI_SUCCESS, or why
-  /// not.
+  /// Traces the next call, or the call that is beginning, into `file` (significant on rank 0). Collective. Returns
+  /// MPI_SUCCESS or an error of MPI, the same on all ranks.
   int trace(const char* file);
 
-  /// nullptr: nobody wants to know of calls, and the following is not to be called.
+  /// Whether calls are timed, traced or watched. The functions below, up to call_ends(), require it, except suits().
   bool observed() const { return observer_ != nullptr; }
   PhaseClock* clock() const { return observer_ ? &observer_->clock() : nullptr; }
 
-  /// Whether the arguments of a call suit those of the other ranks; if not, the mistake is told. Collective.
+  /// Checks the arguments of a call against those of the other ranks. Returns false on all ranks if they do not match;
+  /// then rank 0 prints the mistake. Collective.
   bool suits(const CheckedCall& mine);
 
-  /// Around each call. Collective where one is traced. The latter returns the time of the call.
+  /// Hooks around each observed call. They are collective for a call that is traced. call_ends() returns the time of
+  /// the call by phase.
   void call_begins(Collective collective);
   void call_decided(const Decision& decision, std::uint64_t bytes_sent);
   void call_goes_to_host();
   PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
 
-  /// As long as what it returns lives, this rank does that, for the watchdog.
+  /// Shows the watchdog that this rank is doing `what`, until the returned object is destroyed.
   [[nodiscard]] DoingNow doing(Doing what) const { return {observer_ && !Coroutine::here() ? post() : nullptr, what}; }
 
-  /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call, which comes in the order
-  /// of collectives, but waits for nobody. Where the host MPI's progress is locked, such calls are prepared for when all ranks meet
-  /// next.
+  /// The queue of non-blocking exchanges of this communicator. nullptr, on all ranks: this exchange is left to the host
+  /// MPI. The queue is made in one of the first calls. This call comes in the order of collectives, but does not wait
+  /// for other ranks. Where the host MPI's progress is locked, the call is only recorded by want(), and the next
+  /// blocking call prepares for it.
   StartedQueue* started(Collective collective, std::int64_t block_bytes);
 
-  /// Starts an MPI_Ialltoall of no data by the host MPI, on the application's communicator: where it takes less than a request of ours,
-  /// as MPICH does, which completes it at once. Returns as MPI does.
+  /// Starts an MPI_Ialltoall without data by the host MPI, on the application's communicator. This is done with MPICH,
+  /// which completes it at once, in less time than a request of ours takes. Returns as MPI does.
   int start_nothing(Collective collective, MPI_Request* request);
 
-  /// Such calls are to be prepared for.
+  /// Records a kind of non-blocking call, for which prepare_wanted() will make a decision.
   void want(Collective collective, std::int64_t block_bytes);
-  /// Does so, if there are any. Collective; may wait.
+  /// Makes the decisions for recorded kinds of non-blocking calls, if there are any. Collective; may wait.
   void prepare_wanted() {
     if (!wanted_.empty()) [[unlikely]]
       prepare_for_started();
   }
-  /// Waits for them, and for what the ranks tell one another for them, during which the application's communicator cannot end.
+  /// Waits until all started exchanges, and an exchange of records for them, are complete. During that time the
+  /// application cannot free its communicator.
   void finish_started() {
     if (started_) started_->finish();
     if (arrival_ != MPI_REQUEST_NULL) [[unlikely]]
       finish_suspended(arrival_);
   }
-  /// Whether the blocking call that comes is left to the host MPI, for it is one of the first: a communicator that is made for few
-  /// exchanges is not worth setting up. Counts it. The same on all ranks. Local.
+  /// Whether this blocking call is left to the host MPI because it is one of the first. A communicator with few
+  /// exchanges is not worth setting up. Counts the call. The same on all ranks. Local.
   bool leaves_call() { return setup_policy_.leaves_call(); }
-  /// Before anything else is exchanged or agreed on here. Collective.
+  /// Completes started exchanges and sets up the communicator. To be called before any other exchange or agreement on
+  /// it. Collective.
   void be_ready() {
     finish_started();
     if (!ready()) [[unlikely]]
       finish_setting_up();
     prepare_wanted();
   }
-  /// Whether all that ranks must know of one another at first is known, or is of no use.
+  /// Whether the records have been exchanged, or are not needed because all calls are left to the host MPI.
   bool records_known() const { return records_known_ || !refusal_.empty(); }
-  /// Whether blocks of the call that comes have arrived while the ranks met, one of each rank; then they are to be taken.
+  /// Whether the blocks of the current call, one from each rank, have arrived piggybacked on the records. The call must
+  /// then take them.
   bool has_piggybacked() const { return !piggybacked_.empty(); }
   std::vector<char> take_piggybacked() { return std::exchange(piggybacked_, {}); }
-  /// Whether nothing was left for later.
+  /// Whether no exchange of records is outstanding.
   bool ready() const { return records_known(); }
-  /// Whether duplicates of its communicator can exchange by it as well (duplicates.hpp). The same on all ranks. Local.
+  /// Whether duplicates of its communicator can use this object for their exchanges (duplicates.hpp). The same on all
+  /// ranks. Local.
   bool can_be_shared();
   bool shared() const { return shared_; }
   void share() { shared_ = true; }
-  /// Blocking calls come on `comm`, which has the same ranks: what is agreed on is agreed there.
+  /// Sets the communicator of the current blocking call, which has the same ranks. They make their agreements on it
+  /// from then on. Local.
   void called_on(MPI_Comm comm) {
     user_ = peers_.comm = comm;
     if (team_) team_->called(comm);
   }
-  /// Whether what is advanced in the progress of the host MPI must do without it: progress_is_locked() on some rank.
+  /// Whether work within the host MPI's progress must not call the host MPI, because progress_is_locked() holds on some
+  /// rank.
   bool locked() const { return locked_; }
-  /// Whether persistent exchanges are the host MPI's, for a rank asks for that; and non-blocking ones, also because a rank leaves all
-  /// calls to it. The same on all ranks.
+  /// Whether persistent exchanges are left to the host MPI, because a rank asks for it. Non-blocking ones are left to
+  /// it also if a rank leaves all calls to the host MPI. The same on all ranks.
   bool plans_on_host() const { return starts_on_host_; }
   bool starts_on_host() const {
     const bool native = options_.algorithm && options_.algorithm->family == Family::native;
     return starts_on_host_ || (was_set_ ? native : context().job.facts().native);
   }
-  /// Agrees on what was left for `later`. Collective.
+  /// Exchanges the records, or completes their exchange, if this was postponed. Collective.
   void finish_setting_up();
-  /// Many calls will come: somebody said so.
+  /// Announces many more calls: the next decision sets up the communicator.
   void expect_calls() { setup_policy_.end(); }
-  /// Something on it has ended with `error`. If a rank has died, or the application has revoked it, no rank is to wait for
-  /// another here any more. Returns the error for the application. Local.
+  /// Handles an `error` of an operation on this communicator. If a rank has died, or the application has revoked the
+  /// communicator, no rank waits for another here from now on. Returns the error for the application. Local.
   int failed(int error);
-  /// The application revokes it. Local.
+  /// Ends all waiting on this communicator, because the application has revoked it or a rank has died. Local.
   void revoke();
-  /// nullptr: this rank has joined no others of its node.
+  /// The node peers; nullptr if the ranks of this node have not joined.
   NodePeers* node_peers() const { return node_peers_.get(); }
 
-  /// What decide() would return, if that is known; nullptr: it takes a collective call. Local.
+  /// The decision that decide() would return, if it is known. nullptr: decide() would be collective. Local.
   Decision* decided(Collective collective, std::int64_t block_bytes) const {
     for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
       if (decision->least_bytes <= block_bytes && block_bytes <= decision->most_bytes) return decision.get();
     return nullptr;
   }
 
-  /// The decision for blocks of so many bytes (0 for unequal ones, whose sizes are not shared); the same on every rank.
-  /// Cached: a plan is made when a range of sizes is first met, which is collective; else local.
+  /// The decision for blocks of `block_bytes` bytes; 0 for unequal blocks, whose sizes are not shared. The same on all
+  /// ranks. Decisions are cached: the first call for a range of sizes makes a plan and is collective, later calls are
+  /// local.
   Decision& decide(Collective collective, std::int64_t block_bytes) {
     Decision* const known = decided(collective, block_bytes);
     return known ? *known : make_decision(collective, block_bytes);
   }
 
-  /// `decision`, unless equal blocks of so many bytes are too large for it.
+  /// Returns `decision`, or a decision for the host MPI if equal blocks of `block_bytes` bytes exceed its limits.
   Decision& within_limits(Decision& decision, Collective collective, bool in_place, std::int64_t block_bytes);
 
-  /// What tries other algorithms than that of `decision`, if others are to be tried, for blocks of so many bytes (0:
-  /// unequal ones); nullptr: nothing does.
+  /// Online tuning of calls by `decision` with blocks of `block_bytes` bytes (0: unequal ones). Made when first needed;
+  /// nullptr for equal blocks of no bytes. Requires decision.trying not to be empty.
   OnlineTuning* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
 
-  /// Has trials priced by what is measured of the network, if there is one. Collective.
+  /// Measures the network between nodes, if there is one, so that the model can price trials by it. Collective.
   void describe_network();
-  /// What may be tried for blocks of so many bytes on average, the host MPI and `usual` among it. Local.
+  /// The candidates for blocks of `block_bytes` bytes on average, among them the host MPI and `usual`. Local.
   std::vector<Expectation> candidates_beside(const CallKind& kind, std::int64_t block_bytes, const Spec& usual) const;
-  /// Finds out what exchanges with its neighbours make ranks do, once. Collective on the first call.
+  /// Counts the blocks and messages that exchanges with neighbours cost each rank, once. Collective on the first call.
   void count_neighbour_work();
-  /// Blocks for neighbours that all ranks together send; 0: not counted.
+  /// Number of blocks that all ranks together send to their neighbours; 0: not counted.
   double neighbour_blocks() const { return neighbour_work_ ? neighbour_work_->blocks : 0; }
-  /// Of trials of exchanges that are started, called `name`, whose ranks agree on `comm`.
+  /// Describes the ranks that try algorithms for started exchanges. They agree among `peers`, and rank 0 reports
+  /// results under `name` if explanations are requested.
   StartedTuning::Ranks those_that_try(const Peers& peers, const std::string& name) const {
     return {peers, shape_.ranks, options_.trials_share, options_.explain && rank_ == 0 ? name : ""};
   }
-  /// The decision for a call that is tried by `spec`. Collective.
+  /// The decision for a call that tries `spec`. Collective.
   Decision& on_trial(Collective collective, const Spec& spec);
 
-  /// The decision for a non-blocking call that is for the host MPI, which can start it in the order of the application's calls only:
-  /// by messages, all at once. Made on the first call, which is collective. Without an exchange where a rank has no memory.
+  /// The decision for a non-blocking call that would be left to the host MPI, but can no longer be: the host MPI can
+  /// start it only in the order of the application's calls. Such a call sends all blocks at once by messages. The first
+  /// call is collective. The decision has no exchange if a rank lacks memory.
   Decision& by_messages(Collective collective);
-  /// nullptr: it has not been made. Local.
+  /// The same decision, if it has been made; else nullptr. Local.
   Decision* known_by_messages(Collective collective) const {
     return by_messages_[static_cast<std::size_t>(collective)];
   }
 
-  /// What all ranks know alike; and adds what they have measured. Local.
+  /// Measurements and facts that all ranks share, and note() to add a measurement. Local.
   const Knowledge& knowledge() const { return knowledge_; }
   void note(Evidence measured);
   CallKind kind_of_calls(Collective collective, std::int64_t block_bytes) const;
-  /// How many there are, as far as anybody has asked.
+  /// Number of nodes, if known; else INT64_MAX.
   std::int64_t nodes() const { return nodes_; }
-  /// Whether a prepared exchange by `spec` may send messages of the host MPI: of padded blocks, those that do not fit, within
-  /// nodes, too.
+  /// Whether a prepared exchange by `spec` may send messages of the host MPI. With padded blocks it may do so within
+  /// nodes, too, for blocks that do not fit.
   bool sends_messages(Collective collective, const Spec& spec) const {
     const bool padded = of_unequal_blocks(collective) && spec.sizes == Sizes::padded;
     return spec.intra == Transport::mpi || nodes() > 1 || padded;
   }
 
-  /// The decision to leave a call to the host MPI for a reason that only the call shows.
+  /// A decision for the host MPI for a reason that depends on the single call. decide() does not find it.
   Decision& decline(Collective collective, const std::string& reason);
 
-  /// Whether all its ranks have set an algorithm: known before they have met.
+  /// Whether all its ranks have set an algorithm. Known before the records are exchanged.
   bool has_algorithm_everywhere() const {
     return was_set_ ? options_.algorithm.has_value() : context().job.facts().algorithm;
   }
-  /// Replaces the algorithm that was asked for; nothing: the one of the options. `valid`: whether this rank could read
-  /// what it was given. Collective. False, on all ranks: one could not, or they differ.
+  /// Replaces the chosen algorithm; without `options` by that of the environment. `valid`: whether this rank could read
+  /// its arguments. Collective. Returns false, on all ranks, if a rank could not or the ranks differ.
   bool set_algorithm(const std::optional<Options>& options, bool valid);
 
-  /// Plans an exchange by `options` (nothing: those of the communicator). `problem`: why `request` is nothing on this
-  /// rank, or "". Collective; may wait. nullptr on all ranks if one has a problem (between groups: on those that have
-  /// one); then `error` and `problem` say which.
+  /// Plans an exchange by `options` (none: those of the communicator). `problem`: why `request` is missing on this
+  /// rank, or "". Collective; may wait. Returns nullptr on all ranks if one has a problem; on an intercommunicator only
+  /// on ranks with a problem. Then `error` and `problem` describe it.
   std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options,
                                 std::string& problem, int& error);
 
-  /// The same for a persistent request, by the options of the communicator. Collective. nullptr on all ranks: the host MPI
-  /// is to do it.
+  /// Plans an exchange for a persistent request, by the options of the communicator. Collective. nullptr on all ranks:
+  /// the host MPI serves the request.
   std::unique_ptr<Planned> plan_persistent(std::optional<Request> request);
 
-  /// Sends the messages of `request`, and receives those for this rank, in no order of their sources. Collective; waits.
-  /// Messages that are received are there even if others were lost, which is an error.
+  /// Sends the messages of `request`, and receives the messages for this rank in any order of their sources.
+  /// Collective; waits. Received messages are delivered even if others were lost, which is an error.
   int sparse_alltoallv(const SparseRequest& request, Arrivals& arrivals);
 
-  /// Allocates `bytes` bytes for this rank in memory that the ranks of its node share, or that it has alone where it
-  /// cannot be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
+  /// Allocates `bytes` bytes for this rank, in memory that its node peers can map, or in private memory where sharing
+  /// is impossible. context().regions keeps the memory. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or
+  /// MPI_ERR_NO_MEM.
   int allocate(std::int64_t bytes, char*& memory);
 
-  /// Everything goes to the host MPI from now on. Collective where something is under way.
+  /// Leaves all calls to the host MPI from now on, and frees plans and memory. Collective if exchanges are under way.
   void close();
 
  private:
   void leave_devices_alone(std::string_view driver);
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
-  /// Has `decision` execute `spec`. Collective. "", or why it cannot.
+  /// Makes the exchange of `spec` for `decision`. Collective. Returns "", or why there is none.
   std::string execute_by(const Spec& spec, Collective collective, Decision& decision);
-  /// The plan of `spec`, made if it is new. Collective then. nullptr on all ranks: one has no memory for it, or it cannot
-  /// be executed.
+  /// The plan of `spec`, made if it is new; then collective. nullptr on all ranks if one lacks memory for it, or if it
+  /// cannot be executed.
   Plan* plan_for(const Spec& spec);
-  /// What to do with exchanges with neighbours. Collective on the first call.
+  /// The choice for exchanges with neighbours. Collective on the first call.
   Choice choose_for_neighbours();
   std::unique_ptr<Plan> make_plan_for_neighbours(const Spec& spec, NodePeers* within_node) const;
-  /// nullptr: this rank does not know the neighbours of its node.
+  /// Returns nullptr if this rank does not know the neighbours of its node peers.
   std::unique_ptr<SizedPlan> make_sized_plan_for_neighbours(const Spec& spec, NodePeers* within_node) const;
-  /// Has the ranks of each node tell one another of their neighbours, once. Collective on the first call. "", or on all
-  /// ranks why nothing can be passed on among neighbours.
+  /// Exchanges the lists of neighbours among the ranks of each node, once. Collective on the first call. Returns "", or
+  /// on all ranks the reason why neighbours' blocks cannot be forwarded.
   std::string meet_neighbours();
-  /// Whether no rank has more messages of such a plan in flight than the options allow.
+  /// Whether no rank has more messages of such a plan in flight than SWAPMEET_REQUEST_LIMIT allows.
   bool few_requests(const Plan& plan) const;
-  /// Has `decision` execute an exchange with neighbours. Collective. The latter by `spec`, as execute_by().
+  /// Chooses and makes an exchange with neighbours for `decision`; execute_for_neighbours() makes that of `spec`, and
+  /// returns as execute_by() does. Both are collective.
   void decide_for_neighbours(Decision& decision);
   std::string execute_for_neighbours(const Spec& spec, Decision& decision);
   SizedPlan* sized_plan_for(const Spec& spec);
 
-  /// Makes them. Local.
+  /// Make plans. Local.
   std::unique_ptr<Plan> make_plan(const Spec& spec, NodePeers* node_peers) const;
-  /// `waits`: its exchanges wait.
+  /// `waits`: whether its exchanges may wait, and so call the host MPI's MPI_Alltoall.
   std::unique_ptr<SizedPlan> make_sized_plan(const Spec& spec, NodePeers* node_peers, bool waits = true) const;
 
   int prepare_sparse();
 
-  /// Has the order of the topology made that `spec` asks for, if it asks for one. Collective then. "", or why it cannot
-  /// be had.
+  /// Makes the topology order that `spec` asks for, if any; then collective. Returns "", or why it cannot be made.
   std::string make_order_of(const Spec& spec);
-  /// Warns of `problem`, and takes what asks for the order of `spec` out of `options`: the automatic choice, then.
+  /// Warns of `problem`, and removes the order of `spec` from `options`, so that the automatic choice takes its place.
   void give_up_order(const Spec& spec, const std::string& problem, Options& options);
   std::shared_ptr<const Schedule> schedule_of(const Spec& spec) const {
     return context().schedules.generate(spec, orders_.shape_for(spec, shape_), rank_);
   }
 
-  /// What all ranks must know of one another before anything else. Collective; or begun, which is local and returns as MPI does, and
-  /// ended once that has come.
+  /// The exchange of the ranks' parameters, which comes before anything else. exchange_records() is collective.
+  /// begin_record_exchange() is local, and returns as MPI does; end_record_exchange() waits for the result.
   void exchange_records(const FirstCall* first = nullptr);
   int begin_record_exchange();
   void end_record_exchange();
   RankRecord introduce();
   void learn(GatheredRecords records);
-  /// Numbers the team anew where its ranks make the communicator of the job in this call.
+  /// Makes the communicator of the job if no rank has one and this communicator has all its ranks; then numbers the
+  /// team anew.
   void make_job(const GatheredRecords& records);
   void refuse_strangers(const GatheredRecords& records);
   std::vector<char> blocks_to_piggyback(const FirstCall& first);
   bool may_leave_calls() const;
   bool records_known_ = false;
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
-  bool some_observed_ = false;  ///< on some rank
+  bool some_observed_ = false;  ///< calls are timed or watched on some rank
   void give_back_reserved();
-  /// Has all ranks use what the first one recalls. Collective.
+  /// Distributes what rank 0 remembers of earlier runs to all ranks. Collective.
   void use_memory();
   void remember();
   void remember_calls(Collective collective);
 
-  /// Finds out which ranks share a node. Collective where the records of the ranks are not gathered. "", or why it cannot.
+  /// Determines which ranks share a node. Collective if records are not gathered. Returns "", or why it cannot.
   std::string find_nodes();
   Choice choose(Collective collective, std::int64_t block_bytes, const Means& means) const;
   bool awaits_calls(Collective collective) const;
@@ -414,37 +434,40 @@ class Communicator {
   void learn_from_first_calls(Collective collective);
   Decision& postponed(Collective collective);
 
-  /// Shared memory of `bytes` bytes for each rank, as it says. Collective. nullptr on all ranks: there is none.
+  /// Allocates `bytes` bytes of shared memory for this rank; ranks may differ in size. Collective. Returns nullptr on
+  /// all ranks if memory cannot be shared, and on a rank that is alone on its node.
   char* allocate_shared(std::int64_t bytes);
 
-  /// Joins the ranks of a node, once. A plan of `likely`, which probably comes next, is made on this occasion.
-  /// Collective. And leaves them.
+  /// Joins the ranks of each node by shared memory, once, and makes a plan of `likely`, the probable next choice, in
+  /// the same step. Collective. leave() is the opposite, and local.
   void join(const Spec& likely);
   void leave();
 
-  /// Joins the ranks of each node. `share_bytes` becomes what counts for this rank. Collective.
+  /// Joins the ranks of each node. Sets `share_bytes` to this rank's share of the shared memory. Collective.
   NodePeers::Joined join_over(std::int64_t& share_bytes, const NodePeers::Prepare& prepare);
 
   bool agree_to_plan(const std::optional<Request>& request, PlanTeam& team);
 
-  /// Makes a plan that executes `choice`. `for_request`: of a persistent request, which is the host MPI's where this would be; its
-  /// starts may be trials. `team`: of the plan. Collective. nullptr on all ranks: there is a problem.
+  /// Makes a plan that executes `choice`. `for_request`: the plan is for a persistent request, which is left to the
+  /// host MPI where the plan would use it; its starts may be trials. `team`: the ranks of the plan. Collective. Returns
+  /// nullptr on all ranks if there is a problem.
   std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request,
                                         std::unique_ptr<PlanTeam> team, std::span<char> buffer, std::string& problem,
                                         int& error);
-  /// Has the starts of a plan try single_step(), where it may be faster. Collective.
+  /// Prepares starts of a plan to try single_step(), where it may be faster. Collective.
   void try_single_step(Executor& executor, const Request& request);
 
-  /// What a plan of `request` is to take, by such options. Collective.
+  /// The choice for a plan of `request` by the options `wanted`. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
 
-  /// What executes the exchanges of a plan among `peers`, those of the plan. Collective.
+  /// Makes the exchange of a plan among `peers`, the ranks of the plan. Collective.
   Executor executor_for(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges);
 
-  /// Seconds that an exchange of blocks of so many bytes takes; measures messages on the first call, with `buffer`. Collective.
+  /// Expected time of an exchange of blocks of `block_bytes` bytes, in seconds. The first call measures messages, for
+  /// which it needs `buffer`. Collective.
   double expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer);
 
-  /// Whether calls may be tried by `spec`, whatever the sizes of their blocks.
+  /// Whether `spec` may be tried for calls with blocks of any size.
   bool may_try(const Spec& spec, Collective collective) const;
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 
@@ -452,10 +475,10 @@ class Communicator {
   Post* post() const { return observer_ ? observer_->post() : nullptr; }
   void be_watched();
   void tell_watchdog_of_processes();
-  /// Forgets the observer, if nobody wants to know any more.
+  /// Deletes the observer if calls are no longer timed, traced or watched.
   void ignore();
   void trace_nothing();
-  /// Counts a start. Local.
+  /// Counts a non-blocking start. Returns whether starts are now served by this library. Local.
   bool awaits_no_more_starts();
   void prepare_for_started();
   void trace_as_told();
@@ -466,39 +489,41 @@ class Communicator {
   std::uint64_t number_ = UINT64_MAX;
   Shape shape_;
   Rank rank_ = 0;
-  std::int64_t checked_ = 0;    ///< calls
-  bool ended_ = false;          ///< a rank has died
-  std::unique_ptr<Team> team_;  ///< nullptr: its ranks are in several jobs, or there is one only
+  std::int64_t checked_ = 0;    ///< number of checked calls
+  bool ended_ = false;          ///< a rank has died, or the application has revoked the communicator
+  std::unique_ptr<Team> team_;  ///< nullptr on an intercommunicator, or if ranks belong to several jobs or are threads
   Peers peers_;
-  std::vector<std::weak_ptr<Planned* const>> planned_;  ///< where faults are survived: plans that may have to end
-  std::uint16_t exchanges_ = 0;                         ///< so far
+  /// Plans that revoke() must end. Kept only where the host MPI survives faults.
+  std::vector<std::weak_ptr<Planned* const>> planned_;
+  std::uint16_t exchanges_ = 0;  ///< number of exchanges so far
   SetupPolicy setup_policy_;
   std::vector<char> piggybacked_;
-  Recalled recalled_;                     ///< on the first rank: of earlier runs
-  std::size_t recalled_bytes_ = 0;        ///< of it, known to all; 0: nothing is to be used any more
-  bool recalled_many_ = false;            ///< as Recalled has it, known to all
-  std::int64_t nodes_ = INT64_MAX;        ///< nobody knows
-  std::vector<std::uint64_t> hosts_;      ///< of each rank, as far as they have told
-  std::vector<NodeRecord> node_records_;  ///< the same, for those who join next
-  std::optional<NodeRecord> reserved_;    ///< this rank's
-  bool joined_ = false;                   ///< or in vain
+  Recalled recalled_;                     ///< rank 0's memory of earlier runs
+  std::size_t recalled_bytes_ = 0;        ///< its size, the same on all ranks; 0: it is used up or unusable
+  bool recalled_many_ = false;            ///< Recalled::many of rank 0, the same on all ranks
+  std::int64_t nodes_ = INT64_MAX;        ///< number of nodes; INT64_MAX: not known
+  std::vector<std::uint64_t> hosts_;      ///< host of each rank, if gathered
+  std::vector<NodeRecord> node_records_;  ///< of each rank, until the ranks of a node join next
+  std::optional<NodeRecord> reserved_;    ///< this rank's reserved part of shared memory
+  bool joined_ = false;                   ///< the ranks of nodes have joined, or have failed to
   Means means_;
   Knowledge knowledge_;
-  std::int64_t share_bytes_ = 0;  ///< of shared memory, that count for this rank
+  std::int64_t share_bytes_ = 0;  ///< this rank's share of the shared memory
   std::unique_ptr<NodePeers> node_peers_;
   Orders orders_;
   bool inter_ = false;
-  std::string refusal_;  ///< why nothing is served here; "": it is
-  std::string device_;   ///< the same, where all ranks agree that buffers may be memory of a device
+  std::string refusal_;  ///< why all calls are left to the host MPI; "": they are not
+  std::string device_;   ///< the same reason where a rank uses a device, so that buffers may be in device memory
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_, neighbour_plans_;
   std::vector<std::unique_ptr<SizedPlan>> sized_plans_, neighbour_sized_plans_;
   std::unique_ptr<SparsePlan> sparse_;
-  std::uint16_t sparse_calls_ = 0;  ///< so far
+  std::uint16_t sparse_calls_ = 0;  ///< number of sparse exchanges so far
   std::unique_ptr<StartedQueue> started_;
-  RankRecord mine_;                         ///< what this rank tells the others
-  std::vector<RankRecord> gathered_;        ///< and they tell it, where that is waited for in a call that is started
-  MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of that
+  RankRecord mine_;  ///< this rank's record
+  /// Records of all ranks, while a non-blocking exchange of records is under way.
+  std::vector<RankRecord> gathered_;
+  MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< its request
   Decision* by_messages_[collective_names.size()] = {};
   struct Kind {
     Collective collective;
@@ -506,22 +531,22 @@ class Communicator {
     bool operator==(const Kind&) const = default;
   };
   bool cannot_prepare_ = false;
-  bool was_set_ = false;      ///< the algorithm, by set_algorithm()
-  bool own_options_ = false;  ///< or options_ are those of the process
+  bool was_set_ = false;      ///< set_algorithm() has set an algorithm
+  bool own_options_ = false;  ///< options_ differ from those of the process
   static constexpr int first_start_of_ours = 5;
-  int starts_ = 0;            ///< of non-blocking exchanges, up to that
-  std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do
+  int starts_ = 0;            ///< number of non-blocking exchanges, up to first_start_of_ours
+  std::vector<Kind> wanted_;  ///< kinds of non-blocking exchanges that the host MPI had to serve
   std::shared_ptr<const Neighbourhood> neighbourhood_;
   bool looked_for_neighbours_ = false;
   std::unique_ptr<const NodeNeighbourhoods> node_neighbourhoods_;
   std::optional<NeighbourWork> neighbour_work_;
-  std::optional<std::string> met_neighbours_;  ///< what meet_neighbours() came to; nothing: it was not called
+  std::optional<std::string> met_neighbours_;  ///< result of meet_neighbours(); nothing: not called yet
   Repeat repeat_;
   LeftToHost left_to_host_[collective_names.size()];
   std::unique_ptr<Observer> observer_;
-  std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
+  std::int64_t calls_to_trace_ = 0;  ///< number of calls up to and including the traced one; 0: none is traced
   RecordedCommunicator* recorded_ = nullptr;
-  std::optional<Machine> machine_;  ///< as messages were measured
+  std::optional<Machine> machine_;  ///< measured times of messages
   const Tags tags_;
   Datatypes datatypes_;
   BlockTypes send_types_, receive_types_;

@@ -40,15 +40,16 @@ namespace {
 
 constexpr heap::Functions heap_of_alloc_mem{heap::find, nullptr};
 
-constexpr int populate_read = 22;  ///< MADV_POPULATE_READ, of Linux 5.14; earlier it does nothing
+/// MADV_POPULATE_READ of Linux 5.14; madvise() fails without effect on earlier kernels.
+constexpr int populate_read = 22;
 
-/// By fibre, each made when it is first asked for.
+/// The contexts by fibre. Each is made when it is first needed.
 std::vector<std::unique_ptr<Context>>& contexts() {
   static auto* const all = new std::vector<std::unique_ptr<Context>>;  // never destroyed: callbacks may come late
   return *all;
 }
 
-/// MPI calls this when the application frees a communicator that has one of ours attached.
+/// Delete callback of the attribute: MPI calls it when the application frees a communicator with one of our objects.
 int delete_communicator(MPI_Comm, int, void* attribute, void*) {
   return guarded([&]() -> int {
     context().end(static_cast<Communicator*>(attribute));
@@ -56,22 +57,24 @@ int delete_communicator(MPI_Comm, int, void* attribute, void*) {
   });
 }
 
-/// What is written at the end, as far as there is memory for it.
+/// Writes the statistics and closes the recording at the end, as far as memory allows.
 void report(Context& all, const char* ended_by) {
   guarded([&] { return report_statistics(all), MPI_SUCCESS; });
   guarded([&] { return all.recorder.close(ended_by), MPI_SUCCESS; });
 }
 
-/// One rank of the job does: all that take part in trials have seen the same.
+/// Writes the measurements of this run. One rank of the job does so, since all ranks in trials have the same
+/// measurements.
 void write_memory(Context& all) {
   if (all.reports.world_rank != 0 || all.process != getpid()) return;
   all.memory.write();
   warn_of_memory();
 }
 
-/// Runs in MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF: the last one where MPI_Init is ours, which
-/// sets it first. Communicators that are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also
-/// where their threads made them in another.
+/// The hook of MPI_Finalize: a delete callback of an attribute of MPI_COMM_SELF. It is the last such callback if our
+/// MPI_Init was called, which sets the attribute first. Communicators that still exist, among them MPI_COMM_WORLD, lose
+/// our objects here. They do so in the same order on all ranks, even if threads have made these objects in different
+/// orders.
 int at_finalize(MPI_Comm, int, void*, void*) {
   for (void (*const ending)() : std::views::reverse(context().endings)) guarded([=] { return ending(), MPI_SUCCESS; });
   context().watchdog.finalizes();
@@ -100,7 +103,7 @@ std::string library_version() {
   return {text, static_cast<std::size_t>(length)};
 }
 
-/// Has the kernel map the code of this library, which it else does page by page in the first calls.
+/// Maps the code of this library at once. Otherwise the kernel maps it page by page in the first calls.
 void load_code() {
   const auto load = [](dl_phdr_info* info, std::size_t, void* own) {
     const auto address = reinterpret_cast<std::uintptr_t>(own);
@@ -120,16 +123,17 @@ void load_code() {
   if (!simulated) dl_iterate_phdr(load, reinterpret_cast<void*>(&load_code));
 }
 
-/// Has exceptions of the application pass through our functions, out of its error handlers and attribute callbacks: what unwinds
-/// them is libgcc's, but our frames ask the part of it that is in this library, which makes its tables at the first exception
-/// of ours, and before ends the program (GCC 12).
+/// Throws an exception once, so that exceptions of the application can later pass through our functions. They come from
+/// its error handlers and attribute callbacks, and libgcc unwinds them. For our frames libgcc asks the part of it that
+/// is linked into this library. This part makes its tables at our first exception; before that it would end the program
+/// (GCC 12).
 void prepare_for_exceptions() {
   try {
     throw std::bad_alloc();
   } catch (const std::bad_alloc&) {}
 }
 
-/// Does what the first call of the process will do, for all tables and pages that are made when they are first touched.
+/// Executes once what the first call of the process will do, so that tables and pages are made before it.
 void rehearse(Context& all) {
   const Shape two{2};
   host_number();
@@ -151,7 +155,7 @@ void make_alone(Context& all) {
   if (fatal != MPI_COMM_NULL) PMPI_Comm_set_errhandler(fatal, MPI_ERRORS_ARE_FATAL);
 }
 
-/// What programs allocate is to be copied directly, as far as the options ask for it.
+/// Finds the memory that node peers may read directly, as the options ask: that of MPI_Alloc_mem, and that of malloc.
 void find_heaps(Context& all) {
   if (all.options.heap_block_bytes == 0 || simulated || all.world_ranks == 1) return;
   all.regions.add(heap_of_alloc_mem);
@@ -205,7 +209,7 @@ void begin(Context& all) {
   all.used.store(true, std::memory_order_release);
 }
 
-/// The file name with every %r replaced by the rank; "" if this rank writes none.
+/// Returns the file name with every %r replaced by the rank; "" if this rank writes no file.
 std::string statistics_file(const Context& all) {
   std::string name = all.options.statistics_file;
   std::size_t mark = name.find("%r");
@@ -227,7 +231,7 @@ void write_statistics(const Context& all) {
          (opened ? std::strerror(errno) : opened.problem().text()));
 }
 
-/// By the first rank, for the job.
+/// Appends a line for the job to the log. Only rank 0 does.
 void append_to_log(const Context& all) {
   if (all.options.statistics_log.empty() || all.reports.world_rank != 0) return;
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - all.begin;
@@ -237,7 +241,7 @@ void append_to_log(const Context& all) {
   if (!problem.empty()) warn("SWAPMEET_STATS_LOG=\"" + all.options.statistics_log + "\": cannot write it: " + problem);
 }
 
-/// Also for applications that end without MPI_Finalize.
+/// Writes the output at exit, for applications that end without MPI_Finalize.
 __attribute__((destructor)) void at_exit() {
   bool attached = false, used = false;
   for (const auto& one : contexts()) {
@@ -252,14 +256,15 @@ __attribute__((destructor)) void at_exit() {
     used = true;
   }
   if (used) return;
-  guarded([&] {  // a process that used no all-to-all leaves a record that says so
+  guarded([&] {  // a process without an all-to-all leaves a recording that says so
     const Options options = attached ? context().options : read_options(environ, 1);
     if (options.recording()) Recorder::leave_unused(options.record_file);
     return MPI_SUCCESS;
   });
 }
 
-/// Outside of MPI_Init and MPI_Finalize (or with sessions only) the host MPI is to answer.
+/// Whether this library may call the host MPI. If not (before MPI_Init, after MPI_Finalize, or with sessions only), all
+/// calls are left to the host MPI.
 bool may_be_asked() {
   if (!find_mpi()) return false;
   int initialised = 0, finalised = 0;
@@ -268,12 +273,12 @@ bool may_be_asked() {
   return initialised && !finalised;
 }
 
-/// As is_communicator(), between MPI_Init and MPI_Finalize.
+/// Returns what is_communicator() returns. To be called between MPI_Init and MPI_Finalize.
 bool is_valid(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return false;
   if constexpr (simulated) return true;
 #if defined(OMPI_MAJOR_VERSION)
-  return PMPI_Comm_c2f(comm) >= 0;  // negative for the same communicators that calls refuse
+  return PMPI_Comm_c2f(comm) >= 0;  // negative for the communicators that MPI calls refuse
 #else
   if (!host_is_mpich) return true;
   int result = MPI_UNEQUAL;  // MPICH raises an error of the second communicator on the first one
@@ -281,7 +286,7 @@ bool is_valid(MPI_Comm comm) {
 #endif
 }
 
-/// kept_for() of a valid communicator, once there is an attribute.
+/// The result of kept_for() for a valid communicator. Requires the attribute's key.
 Communicator* attribute_of(MPI_Comm comm) {
   void* attribute = nullptr;
   int found = 0;
@@ -289,7 +294,7 @@ Communicator* attribute_of(MPI_Comm comm) {
   return static_cast<Communicator*>(attribute);
 }
 
-/// communicator_of() and serving() without memory.
+/// Returns what communicator_of() and serving() do, without the cache of recent communicators.
 Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, const FirstCall* first) {
   if (!may_be_asked()) return nullptr;
   attach_to_mpi();
@@ -303,13 +308,14 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   auto made = std::make_unique<Communicator>(comm, all.options, set_up, first);
   if (all.options.recording() && made->records_known()) made->record(all.recorder);
   {
-    const std::lock_guard lock(all.mutex);  // before MPI has its address: there may be no memory
+    const std::lock_guard lock(all.mutex);  // before MPI has its address, because push_back() may fail
     all.communicators.push_back(made.get());
   }
   Communicator* const kept = made.release();
   if (shared && lend_to_duplicates(comm, *kept)) return kept;
   if (PMPI_Comm_set_attr(comm, all.keyval, kept) != MPI_SUCCESS) return all.end(kept), nullptr;
-  if (of_duplicates) deaths.fetch_add(1, std::memory_order_release);  // it has served it
+  // Caches still name the shared object, which has served `comm` so far.
+  if (of_duplicates) deaths.fetch_add(1, std::memory_order_release);
   return kept;
 }
 
@@ -412,7 +418,7 @@ void warn_of_memory() {
 }
 
 void report_statistics(Context& all) {
-  if (all.process != getpid()) return;  // a child, in which a thread that is not there may hold the mutex
+  if (all.process != getpid()) return;  // a forked child, in which a missing thread may hold the mutex
   {
     const std::lock_guard lock(all.mutex);
     if (all.reported || !all.options.statistics) return;

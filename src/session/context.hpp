@@ -1,5 +1,5 @@
-/// All mutable state of the library that does not hang off a communicator, behind one accessor: so that where several
-/// ranks live in one process, each can be given its own.
+/// State of the library that belongs to no communicator, behind one accessor. In a simulation, where several ranks
+/// share a process, each rank has a Context of its own.
 #pragma once
 
 #include <atomic>
@@ -29,17 +29,17 @@ class Communicator;
 struct FirstCall;
 class UnderWay;
 
-/// Communicators deleted so far in this process.
+/// Number of communicators deleted so far in this process.
 inline std::atomic<std::uint64_t> deaths{0};
 
-/// MPI_Session_init was called, perhaps before there is a context.
+/// Set by MPI_Session_init, which may come before there is a context.
 inline std::atomic<bool> sessions_opened{false};
 
-/// The communicators of the last calls of a thread. A handle may be used again for another communicator only after it
-/// was freed, which counts as a death.
+/// A cache of the communicators that a thread used last. A handle can mean another communicator only after it has been
+/// freed, which `deaths` counts.
 class Recent {
  public:
-  /// nullptr: it is not among them.
+  /// Returns nullptr if `comm` is not in the cache.
   Communicator* find(MPI_Comm comm) const {
     const Entry& entry = entries_[place(comm)];
     return entry.comm == comm && entry.deaths == deaths.load(std::memory_order_acquire) ? entry.communicator : nullptr;
@@ -69,24 +69,24 @@ struct Context {
   ~Context();
 
   Options options;
-  std::uint64_t fingerprint = 0;  ///< of the options
+  std::uint64_t fingerprint = 0;  ///< of `options`
   std::string mpi;                ///< mpi_signature() of the host MPI
   Statistics statistics;
   Recorder recorder;
-  MemoryStore memory;    ///< of earlier runs
-  KnownChoices choices;  ///< by these options
-  KnownSchedules schedules;
-  std::unique_ptr<UnderWay> under_way;  ///< planned exchanges
+  MemoryStore memory;                   ///< measurements of earlier runs
+  KnownChoices choices;                 ///< choices already made by `options`
+  KnownSchedules schedules;             ///< schedules already generated
+  std::unique_ptr<UnderWay> under_way;  ///< started and unfinished exchanges
 
-  Job job;  ///< on whose communicator messages travel
+  Job job;  ///< all ranks, with a communicator for the library's messages
 
-  Watchdog watchdog;  ///< of calls in which nothing moves
+  Watchdog watchdog;  ///< reports calls that make no progress
 
-  Arenas arenas;                             ///< shared memory of this process and of others
-  Regions regions;                           ///< shared memory that the application asked for
-  std::atomic<std::int64_t> share_bytes{0};  ///< of shared memory, that count for this rank
+  Arenas arenas;                             ///< shared memory of this process and of node peers
+  Regions regions;                           ///< shared memory allocated by the application
+  std::atomic<std::int64_t> share_bytes{0};  ///< bytes of shared memory attributed to this rank
 
-  /// A number that no other communicator in the job has, for one of which this rank is the first.
+  /// A number for a communicator of which this rank is the first one: unique in the job.
   std::uint64_t number_of_communicator() {
     return std::uint64_t{static_cast<std::uint32_t>(reports.world_rank)} << 32 | named.fetch_add(1);
   }
@@ -94,45 +94,47 @@ struct Context {
 
   Reports reports;
 
-  std::atomic<bool> traced{false};  ///< the call that the options ask to trace
+  std::atomic<bool> traced{false};  ///< a call was chosen for SWAPMEET_TRACE, which traces one
 
-  std::atomic<bool> attached{false};  ///< keyvals exist, options were read, the exit hook is set
+  std::atomic<bool> attached{false};  ///< keyvals exist, options were read, and the exit hook is set
   std::atomic<bool> used{false};      ///< an all-to-all was called
 
-  /// Deletes what was kept for a communicator that ends.
+  /// Deletes the state of a communicator that is being freed.
   void end(Communicator* communicator);
 
-  /// Communicators of this rank alone, for as long as this, made in attach_to_mpi(): one whose errors return, to pack on, too, and one
-  /// whose errors end the program.
+  /// Communicators of this rank alone, made in attach_to_mpi(). On the first, errors are returned; the library also
+  /// packs on it. On the second, errors end the program.
   enum class Errors : std::uint8_t { returned, fatal };
   MPI_Comm alone(Errors errors = Errors::returned) const { return alone_[static_cast<std::size_t>(errors)]; }
 
-  std::mutex mutex;                          ///< guards what follows
-  std::vector<void (*)()> endings;           ///< as of at_end()
-  int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
-  std::vector<Communicator*> communicators;  ///< alive
+  std::mutex mutex;                          ///< guards the members below
+  std::vector<void (*)()> endings;           ///< functions registered by at_end()
+  int keyval = MPI_KEYVAL_INVALID;           ///< key of the attribute that holds a Communicator
+  std::vector<Communicator*> communicators;  ///< not yet deleted
   MPI_Comm alone_[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
   int world_ranks = 1;
   bool reported = false;
-  std::chrono::steady_clock::time_point begin;  ///< when options were read
-  int process = 0;                              ///< its number, to tell a forked child, which has nothing to report
+  std::chrono::steady_clock::time_point begin;  ///< time at which options were read
+  /// Process number, by which a forked child is recognised; a child reports nothing.
+  int process = 0;
 
-  // What each thread has of its own, where ranks are no threads (simulation.hpp):
+  // Per-thread state, for simulations, in which a rank is a fibre and not a thread (simulation.hpp):
   Recent recent{};
   std::string failure;
 };
 
-/// Of the process; in a simulation, where processes are simulated too, of the calling rank.
+/// The context of the process; in a simulation, that of the calling rank.
 Context& context();
 
-/// Makes what belongs to the process, once: reads the options, makes shared memory, and prepares for MPI_Finalize. Local;
-/// requires that MPI is initialised.
+/// Sets up the state of the process, once: reads the options, makes shared memory, and installs the hook of
+/// MPI_Finalize. Requires MPI to be initialised. Local.
 void attach_to_mpi();
 
-/// How long a rank waits for ranks that may lack the library before it says so: no longer than the watchdog waits.
+/// Time in seconds after which a rank that waits for all ranks reports that some may lack the library. At most the
+/// limit of the watchdog.
 double patience_s();
 
-/// What these options say of this rank.
+/// Facts about this rank that follow from its options, for the agreement of the job.
 inline JobFacts facts_of(const Options& options) {
   JobFacts facts;
   facts.starts_on_host = options.nonblocking == Options::Nonblocking::host;
@@ -141,43 +143,48 @@ inline JobFacts facts_of(const Options& options) {
   return facts;
 }
 
-/// Has MPI_Finalize call `ending` after the delete callbacks of MPI_COMM_SELF that applications have set, before what we keep
-/// for communicators is deleted; what was added last comes first. Requires attach_to_mpi().
+/// Registers `ending`, which MPI_Finalize calls after the application's delete callbacks of MPI_COMM_SELF and before
+/// the state of communicators is deleted. Functions are called in reverse order of registration. Requires
+/// attach_to_mpi().
 void at_end(void (*ending)());
 
-/// The same, and an all-to-all is called: warns of options that cannot be used, and begins to record, once. Local.
+/// Calls attach_to_mpi(), and at the first all-to-all of the process warns of unusable options and begins to record.
+/// Local.
 void begin_to_serve();
 
-/// Of the calling thread; in a simulation, of the calling rank.
+/// The cache of the calling thread; in a simulation, of the calling rank.
 extern constinit thread_local Recent recent_of_thread __attribute__((tls_model("initial-exec")));
 inline Recent& recent() {
   if constexpr (simulated) return context().recent;
   return recent_of_thread;
 }
 
-/// What we keep for `comm`; made on the first call, which is then collective over `comm`, but waits for no rank if they are
-/// to meet `later`. nullptr: MPI would not let us (the caller uses the host MPI; all ranks get nullptr alike).
+/// The state of the library for `comm`. The first call makes it, and is collective over `comm`; with SetUp::later it
+/// does not wait for other ranks. Returns nullptr, on all ranks alike, if MPI does not allow it; the caller then uses
+/// the host MPI.
 enum class SetUp : std::uint8_t {
   now,
-  later,              ///< in another call
-  after_first_calls,  ///< now, unless this call can be left to the host MPI
+  later,              ///< in a later call
+  after_first_calls,  ///< now, unless this call can be left to the host MPI as one of the first
 };
 Communicator* communicator_of(MPI_Comm comm, SetUp set_up = SetUp::now);
 
-/// The same for a blocking call: it may be what all duplicates of a communicator share.
+/// The state for a blocking call on `comm`, which may be shared by all duplicates of a communicator.
 Communicator* serving(MPI_Comm comm, const FirstCall* first = nullptr);
 
-/// Whether the host MPI knows `comm`: it is neither MPI_COMM_NULL nor freed. Calls no error handler, which other calls of MPI
-/// do, each: an all-to-all on an invalid communicator is the host MPI's, which raises its error once. Local.
+/// Whether the host MPI knows `comm`: it is neither MPI_COMM_NULL nor freed. Unlike other calls of MPI, this calls no
+/// error handler. So an all-to-all on an invalid communicator is left to the host MPI, which raises its error once.
+/// Local.
 bool is_communicator(MPI_Comm comm);
 
-/// What we keep for `comm` alone already; nullptr: nothing. Local.
+/// The state that belongs to `comm` alone, if it exists; else nullptr. Local.
 Communicator* kept_for(MPI_Comm comm);
 
-/// Raises an error of an exchange on `comm`, on this rank. Returns it, or what it comes to where a rank has died.
+/// Raises an error of an exchange on `comm`, on this rank. Returns the error, or the error of a fault if a rank has
+/// died.
 int raise(MPI_Comm comm, int error);
 
-/// Says what is wrong with what is remembered, once in the whole job.
+/// Warns of a problem with the remembered measurements, once in the whole job.
 void warn_of_memory();
 
 /// Prints or writes the statistics, once.

@@ -22,7 +22,8 @@ std::uint64_t number_of_value(const Options::Shared& one) {
   return hash.value();
 }
 
-/// For each value the first rank that has another one than rank 0; or no_rank. Empty: a call of MPI has failed. Collective.
+/// For each value, the first rank whose value differs from that of rank 0, or no_rank. Returns an empty vector if a
+/// call of MPI has failed. Collective.
 std::vector<int> first_to_differ(const std::vector<Options::Shared>& values, int rank, const Peers& peers) {
   std::vector<std::uint64_t> mine(values.size());
   std::ranges::transform(values, mine.begin(), number_of_value);
@@ -35,7 +36,7 @@ std::vector<int> first_to_differ(const std::vector<Options::Shared>& values, int
   return first;
 }
 
-/// "... on rank 3" of MPI_COMM_WORLD: what `root` has as `mine`, as much as fits into a line. Collective.
+/// Describes `mine` of the rank `root`, as in "... on rank 3" of MPI_COMM_WORLD, cut to 79 characters. Collective.
 std::string value_of(const std::string& mine, int root, const Peers& peers) {
   struct {
     int world_rank;
@@ -55,7 +56,7 @@ std::string disagreement(const Options& options, const Peers& peers) {
   const auto found = std::ranges::find_if(first, [](int one) { return one != no_rank; });
   if (found == first.end()) return "";
   const Options::Shared& value = values[static_cast<std::size_t>(found - first.begin())];
-  if (value.variable.empty()) return "";  // see tell_problems()
+  if (value.variable.empty()) return "";  // unusable options: see tell_problems()
   const std::string first_rank = value_of(value.text, 0, peers), other = value_of(value.text, *found, peers);
   return ", " + std::string(value.variable) + " for one: " + first_rank + ", " + other;
 }

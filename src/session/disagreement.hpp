@@ -1,4 +1,4 @@
-/// What is told where the ranks of a communicator do not have the same options.
+/// Messages for a communicator whose ranks do not have the same options.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace swapmeet {
 
-/// ", SWAPMEET_X for one: ... on rank 0, ... on rank 3" (of MPI_COMM_WORLD), of the first variable whose value is not the same
-/// everywhere; "": of none, or a call of MPI has failed. Collective over `peers`.
+/// Describes the first variable whose value is not the same on all ranks: ", SWAPMEET_X for one: ... on rank 0, ... on
+/// rank 3", by ranks of MPI_COMM_WORLD. Returns "" if no variable differs, or a call of MPI has failed. Collective over
+/// `peers`.
 std::string disagreement(const Options& options, const Peers& peers);
 
-/// Has the first rank that could not use an option or a file say why: rank 0 of the job has spoken for itself. Collective over
-/// `peers`.
+/// Lets the first rank that could not use an option or a file print its warnings. Rank 0 of the job has already printed
+/// its own. Collective over `peers`.
 void tell_problems(const Options& options, const Peers& peers);
 
 }  // namespace swapmeet

@@ -14,17 +14,18 @@ namespace swapmeet {
 
 namespace {
 
+/// The attribute that a communicator and its duplicates have in common.
 struct Duplicates {
-  std::atomic<int> members{1};  ///< communicators that have it
-  MPI_Comm first;               ///< that was duplicated, or MPI_COMM_NULL: it is freed
+  std::atomic<int> members{1};  ///< number of communicators with this attribute
+  MPI_Comm first;               ///< the communicator that was duplicated; MPI_COMM_NULL: it is freed
   MPI_Group ranks = MPI_GROUP_NULL;
-  Communicator* shared = nullptr;  ///< owned
+  Communicator* shared = nullptr;  ///< owned; nullptr: none so far
 };
 
 int keyval = MPI_KEYVAL_INVALID;
 thread_local const BeingFreed* innermost = nullptr;
 
-/// MPI calls this when a communicator is duplicated.
+/// Copy callback: MPI calls it when a communicator is duplicated.
 int share_identity(MPI_Comm, int, void*, void* attribute, void* copy, int* copied) {
   static_cast<Duplicates*>(attribute)->members.fetch_add(1);
   *static_cast<void**>(copy) = attribute;
@@ -32,7 +33,7 @@ int share_identity(MPI_Comm, int, void*, void* attribute, void* copy, int* copie
   return MPI_SUCCESS;
 }
 
-/// And this when one ends.
+/// Delete callback: MPI calls it when one of the communicators is freed.
 int leave(MPI_Comm comm, int, void* attribute, void*) {
   return guarded([&]() -> int {
     auto* const all = static_cast<Duplicates*>(attribute);
@@ -53,8 +54,8 @@ Duplicates* duplicates_of(MPI_Comm comm) {
   return static_cast<Duplicates*>(attribute);
 }
 
-/// Open MPI gives the attributes of a communicator to grids and graphs of its ranks, or of some, as well: these are no
-/// duplicates.
+/// Whether `comm` is a duplicate, and not a Cartesian or graph topology of some or all of its ranks: Open MPI copies
+/// attributes to these as well.
 bool is_duplicate(MPI_Comm comm, const Duplicates& all) {
   int topology = MPI_UNDEFINED, ranks = 0, size = 0, same = MPI_UNEQUAL;
   PMPI_Topo_test(comm, &topology);
@@ -70,9 +71,10 @@ bool is_duplicate(MPI_Comm comm, const Duplicates& all) {
 
 }  // namespace
 
-// In a simulation, other ranks free theirs while this one does, in the same thread; and nothing is shared.
+// In a simulation the list is not kept, since ranks that share a thread free communicators at the same time. Nothing is
+// shared there.
 BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), before_(simulated ? nullptr : std::exchange(innermost, this)) {
-  deaths.fetch_add(1, std::memory_order_release);  // every rank looks it up again
+  deaths.fetch_add(1, std::memory_order_release);  // so that every rank looks its communicators up again
 }
 
 BeingFreed::~BeingFreed() {
@@ -94,7 +96,7 @@ void begin_to_share() {
 
 void share_with_duplicates(MPI_Comm comm) {
   if (is_being_freed(comm) || keyval == MPI_KEYVAL_INVALID || duplicates_of(comm)) return;
-  auto all = std::make_unique<Duplicates>();  // if there is no memory, nothing was done
+  auto all = std::make_unique<Duplicates>();  // if this throws, nothing has been changed
   all->first = comm;
   if (PMPI_Comm_group(comm, &all->ranks) != MPI_SUCCESS) return;
   if (PMPI_Comm_set_attr(comm, keyval, all.get()) == MPI_SUCCESS) all.release();

@@ -1,4 +1,4 @@
-/// One exchange whose arguments outlive the call that gave them, as far as it is.
+/// An exchange that outlives the call that starts it, with copies of the arguments.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,34 @@
 
 namespace swapmeet {
 
-/// In the first `blocks` blocks of `sent`, without those for nobody. `to`: for whom each is; empty: for a rank each.
+/// Number of bytes in the first `blocks` blocks of `sent`, without blocks for `nobody` (MPI_PROC_NULL). `to`: the
+/// destination of each block; empty: no block is for `nobody`.
 std::uint64_t bytes_sent(const Blocks& sent, Rank blocks, std::span<const Rank> to);
 
-/// What is to be exchanged.
+/// The arguments of an exchange.
 struct Request {
   Collective collective;
-  std::optional<OwnedBlocks> send;  ///< nothing: in place
+  std::optional<OwnedBlocks> send;  ///< nothing: MPI_IN_PLACE
   OwnedBlocks receive;
-  Degrees blocks;                                        ///< on the two sides
-  std::shared_ptr<const Neighbourhood> neighbourhood{};  ///< of which they are, if they are of one
+  Degrees blocks;                                        ///< number of blocks sent and received
+  std::shared_ptr<const Neighbourhood> neighbourhood{};  ///< nullptr: not an exchange with neighbours
 
-  /// For whom the blocks of a side are: see Staging::reserve().
+  /// The peers of the blocks of each side, for Staging::reserve(). Empty if there is one block for each rank.
   std::span<const Rank> to() const {
     return neighbourhood ? std::span<const Rank>(neighbourhood->to) : std::span<const Rank>();
   }
   std::span<const Rank> from() const {
     return neighbourhood ? std::span<const Rank>(neighbourhood->from) : std::span<const Rank>();
   }
-  /// Those of the side that is sent from.
+  /// Number of blocks in the buffer that is sent from.
   Rank sent_blocks() const { return send ? blocks.out : blocks.in; }
   Blocks sent() const { return send ? send->blocks() : receive.blocks(); }
   Blocks received() const { return receive.blocks(); }
-  std::uint64_t sent_bytes() const { return bytes_sent(sent(), sent_blocks(), to()); }  ///< by this rank
+  /// Number of bytes that this rank sends.
+  std::uint64_t sent_bytes() const { return bytes_sent(sent(), sent_blocks(), to()); }
 };
 
-/// One thread at a time.
+/// The executor of a request, one exchange at a time. To be used by one thread at a time.
 class Execution {
  public:
   explicit Execution(Request request) : request_(std::move(request)) {}
@@ -48,30 +50,31 @@ class Execution {
 
   const Request& request() const { return request_; }
 
-  /// The next exchange is of plain blocks like those of the last one, which lie elsewhere.
+  /// Sets the buffers of the next exchange. Requires that both sides are plain blocks, as in the exchange before.
   void lie_at(const void* send, const void* receive) {
     request_.send->lie_at(send);
     request_.receive.lie_at(receive);
   }
   bool under_way() const { return stage_ != Stage::idle; }
 
-  /// There will be no other exchange. Requires that none is under way.
+  /// Frees the datatypes of the request, after which no exchange can be started. Requires that none is under way.
   void free_types() {
     if (request_.send) request_.send->free_types();
     request_.receive.free_types();
   }
 
-  /// Begins the exchange. What fails on this rank alone is no error of this: the exchange ends with it, on all ranks whose
-  /// data depend on this one. `packing`: to pack on.
+  /// Starts the exchange, even after an error of this rank alone: the exchange then ends with this error, on all ranks
+  /// whose data depend on this one. `packing`: the communicator to pack on.
   void start(Exchange& exchange, Invocation call, MPI_Comm packing);
 
-  /// The same by the host MPI, on `comm`. Returns an error, and then it is not under way.
+  /// Starts the exchange by the host MPI, on `comm`. Returns an error of MPI; then the exchange is not under way.
   int start_on_host(MPI_Comm comm);
 
-  /// Does what can be done without waiting: `unfinished`, or it is over, with MPI_SUCCESS or an error.
+  /// Advances the exchange without waiting. Returns `unfinished`, or its result when it is over: MPI_SUCCESS or an
+  /// error.
   int advance();
 
-  /// Bytes of staging that `exchange` makes it use.
+  /// Bytes of staging memory that `exchange` needs for the request.
   std::int64_t staging_bytes(const Exchange& exchange) const;
 
  private:
@@ -85,7 +88,8 @@ class Execution {
     return !exchange.takes(received, !request_.send) && (request_.send || !exchange.swaps(received));
   }
 
-  /// Readies send_ and receive_: out of the memory of devices, and in place and derived types as plain bytes.
+  /// Prepares send_ and receive_. Blocks in device memory are copied to the host; MPI_IN_PLACE and derived types are
+  /// staged as plain bytes where the exchange needs it. Returns an error of MPI.
   int stage_blocks();
   int unstage_blocks();
   void release();
@@ -98,7 +102,9 @@ class Execution {
   MPI_Request on_host_ = MPI_REQUEST_NULL;
   HostCopy send_host_copy_, receive_host_copy_;
   Staging send_staging_, receive_staging_;
-  std::optional<Blocks> send_, receive_;  ///< as the exchange sees them
+  std::optional<Blocks> send_, receive_;  ///< the blocks that the exchange uses
+  /// as_they_lie_: the exchange uses the application's buffers, without staging or host copies.
+  /// empty_: the exchange has no bytes.
   bool as_they_lie_ = false, empty_ = false;
   int failure_ = MPI_SUCCESS;
 };

@@ -18,7 +18,7 @@ std::string on_ranks(const Communicator& communicator) {
   return " on " + std::to_string(communicator.ranks()) + (communicator.ranks() == 1 ? " rank" : " ranks");
 }
 
-/// How blocks of unequal size are exchanged in this call, whose agreement took so long.
+/// Describes how blocks of unequal size are exchanged in this call. `time`: duration of the agreement on sizes.
 std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
   const Agreed& agreed = plan.agreed();
   std::string text = "; sizes " + std::string(sizes_names[static_cast<std::size_t>(plan.sizes())]);

@@ -1,4 +1,4 @@
-/// What SWAPMEET_EXPLAIN=1 prints.
+/// Output of SWAPMEET_EXPLAIN=1.
 #pragma once
 
 #include <chrono>
@@ -9,16 +9,16 @@
 
 namespace swapmeet {
 
-/// Says on rank 0 of the communicator, once, what serves calls of `name` like this one. `agreement`: how long the ranks took
-/// to agree on sizes. `how`: what else there is to say.
+/// Prints once, on rank 0 of the communicator, which algorithm serves calls of `name` like this one, and why.
+/// `agreement`: time in which the ranks agreed on block sizes. `how`: text to append.
 void explain(std::string_view name, Collective collective, const Communicator& communicator, const Decision& decision,
              std::chrono::nanoseconds agreement, std::string_view how = "");
 
-/// The same of a persistent request, once for each; if somebody wants to know.
+/// Prints the same for a persistent request, once for each, if explanations are requested.
 void explain_plan(Collective collective, const Communicator& communicator, const std::string& spec,
                   const std::string& reason);
 
-/// "Alltoall_init"
+/// The name of the persistent collective, as in "Alltoall_init".
 std::string name_of_plan(Collective collective);
 
 }  // namespace swapmeet

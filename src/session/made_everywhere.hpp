@@ -1,4 +1,4 @@
-/// Plans that all ranks have, or none.
+/// Plans that either all ranks have, or none.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace swapmeet {
 
-/// Why there may be none.
+/// Reason for a missing plan.
 inline constexpr const char* no_plan = "a rank has no memory for the plan, or it has too many messages to number";
 
-/// What make() makes, and the most working blocks of any rank shared with it; nullptr on all ranks if one has none.
-/// Collective over `peers`.
+/// Calls make() on all ranks. Returns its plan if every rank has made one, after setting its number of working blocks
+/// to the largest of any rank; else nullptr on all ranks. Collective over `peers`.
 template <class Make>
 auto made_everywhere(const Peers& peers, Make make) -> decltype(make()) {
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
@@ -30,7 +30,8 @@ auto made_everywhere(const Peers& peers, Make make) -> decltype(make()) {
   return made;
 }
 
-/// What there is for `spec`, or make() makes, which is nullptr if there is none.
+/// Returns the plan of `spec` in `all`, or else the plan that make() returns, which is added; nullptr if make() returns
+/// none.
 template <class Made>
 Made* find_or_make(std::vector<std::unique_ptr<Made>>& all, const Spec& spec, auto make) {
   for (const auto& known : all)

@@ -44,7 +44,7 @@ int start_unequal(Collective collective, const void* from, const OwnedBlocks& se
 int start_native(Collective collective, const OwnedBlocks* send, const OwnedBlocks& receive, MPI_Comm comm,
                  MPI_Request* request) {
   const void* const from = send ? send->base() : MPI_IN_PLACE;
-  const OwnedBlocks& sent = send ? *send : receive;  // in place nobody looks at it
+  const OwnedBlocks& sent = send ? *send : receive;  // MPI ignores it with MPI_IN_PLACE
   return collective == Collective::alltoall ? start_equal(from, sent, receive, comm, request)
                                             : start_unequal(collective, from, sent, receive, comm, request);
 }

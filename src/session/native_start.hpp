@@ -1,4 +1,4 @@
-/// Starting an all-to-all of the host MPI.
+/// Start of a non-blocking all-to-all of the host MPI.
 #pragma once
 
 #include "buffers/owned_blocks.hpp"
@@ -6,8 +6,8 @@
 
 namespace swapmeet {
 
-/// Starts the exchange of `send` (nullptr: in place) and `receive`, which stay until it is complete. Returns as MPI
-/// does.
+/// Starts the exchange of `send` (nullptr: in place) and `receive`. Both must not change until it is complete. Returns
+/// as MPI does.
 int start_native(Collective collective, const OwnedBlocks* send, const OwnedBlocks& receive, MPI_Comm comm,
                  MPI_Request* request);
 

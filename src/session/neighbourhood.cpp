@@ -1,6 +1,6 @@
-/// What a Communicator does for exchanges with the neighbours of its virtual topology. Each rank knows only its own
-/// neighbours; what is decided rests on what all share, and on the most blocks of any rank, on which they agree once. Where
-/// blocks are passed on, ranks of a node know one another's neighbours.
+/// Member functions of Communicator for exchanges with the neighbours of its virtual topology. Each rank knows only its
+/// own neighbours. Decisions are based on facts that all ranks share, and on the largest number of blocks of any rank,
+/// on which the ranks agree once. If blocks are forwarded, the ranks of a node know the neighbours of their node peers.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -26,8 +26,8 @@ const std::shared_ptr<const Neighbourhood>& Communicator::shared_neighbourhood()
 
 namespace {
 
-/// A number of the ends of edges that this rank has: the sum over all ranks is 0 if each edge has two ends, and hardly ever
-/// otherwise.
+/// A checksum of the ends of edges on this rank. Its sum over all ranks is 0 if each edge has both ends; otherwise it
+/// is 0 with negligible probability.
 std::uint64_t balance(const Neighbourhood& mine) {
   const auto number = [](Rank from, Rank to, std::int32_t edge) {
     const std::uint64_t ends = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
@@ -39,7 +39,8 @@ std::uint64_t balance(const Neighbourhood& mine) {
   return sum;
 }
 
-/// Lists of neighbours as they are sent: how many there are, then they themselves, then room up to the most of any rank.
+/// Packs the lists of neighbours for sending: the number of outgoing and of incoming edges, the neighbours, then
+/// padding to the largest size of any rank.
 std::vector<Rank> packed(const Neighbourhood& mine, std::size_t length) {
   std::vector<Rank> all{mine.degrees().out, mine.degrees().in};
   for (const auto* const list : {&mine.to, &mine.from}) all.insert(all.end(), list->begin(), list->end());
@@ -59,11 +60,11 @@ std::string Communicator::meet_neighbours() {
   const Neighbourhood& mine = *neighbourhood_;
   const auto come_to = [this](std::string problem) { return *(met_neighbours_ = std::move(problem)); };
   const std::int64_t most = most_of_any_rank(std::int64_t{mine.degrees().out} + mine.degrees().in, peers_);
-  if (most > options_.request_limit) return come_to(too_many_requests);  // all blocks may be sent directly
+  if (most > options_.request_limit) return come_to(too_many_requests);  // an algorithm may send all blocks directly
   const auto length = static_cast<std::size_t>(2 + most);
   std::vector<Rank> record, all;
   std::optional<NodeGroup> group;
-  std::uint64_t sums[] = {0, 0};  // of edges with one end, and of ranks without memory
+  std::uint64_t sums[] = {0, 0};  // checksum of edges, and number of ranks without memory
   try {
     sums[0] = balance(mine);
     record = packed(mine, length);
@@ -82,7 +83,7 @@ std::string Communicator::meet_neighbours() {
       }
     node_neighbourhoods_ = std::make_unique<const NodeNeighbourhoods>(std::move(found));
   }
-  return come_to("");  // a rank that has failed makes no plan, so none does
+  return come_to("");  // a rank whose gathering failed makes no plan, and so none does
 }
 
 Choice Communicator::choose_for_neighbours() {
@@ -127,8 +128,10 @@ void Communicator::count_neighbour_work() {
   NeighbourWork& work = neighbour_work_.emplace();
   if (!meet_neighbours().empty()) return;
   std::vector<Spec> specs = leaders_to_try(means_);
-  specs.insert(specs.begin(), Spec{.family = Family::direct});  // as the host MPI, it is taken
-  std::array<double, 1 + most_specs * numbers> most{}, sums{};  // first whether a rank has none, and blocks
+  // This spec stands for the host MPI, whose algorithm is assumed to be direct.
+  specs.insert(specs.begin(), Spec{.family = Family::direct});
+  // Element 0 of `most` is 1 on a rank that lacks its counts; element 0 of `sums` is the number of blocks.
+  std::array<double, 1 + most_specs * numbers> most{}, sums{};
   try {
     const Nodes nodes(shape_);
     for (std::size_t i = 0; node_neighbourhoods_ && i < specs.size(); ++i) {

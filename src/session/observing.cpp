@@ -1,4 +1,4 @@
-/// What a Communicator does for those who want to know of its calls.
+/// Member functions of Communicator that time, trace, watch and check its calls.
 #include <cerrno>
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace swapmeet {
 
 Observer& Communicator::observe() {
   if (!observer_) observer_ = std::make_unique<Observer>();
-  decide_anew();  // for some of whose calls nobody sees
+  decide_anew();  // fast paths skip the observer
   return *observer_;
 }
 
@@ -57,7 +57,8 @@ int Communicator::trace(const char* name) {
   return error;
 }
 
-/// One call of the job is traced: of the communicator with rank 0 of MPI_COMM_WORLD in it that gets so far first.
+/// Traces the call if no other was traced before. One call of the job is traced. Its communicator contains rank 0 of
+/// MPI_COMM_WORLD.
 void Communicator::trace_as_told() {
   int ours = reports().world_rank == 0 && !context().traced.exchange(true);
   reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, user_);
@@ -67,7 +68,7 @@ void Communicator::trace_as_told() {
 }
 
 bool Communicator::suits(const CheckedCall& mine) {
-  if (!refusal_.empty()) return true;  // not all ranks may check
+  if (!refusal_.empty()) return true;  // not all ranks may have the check switched on
   if (Post* const to = post()) to->checks(mine.collective);
   const auto now = doing(Doing::checking);
   ++checked_;
@@ -83,7 +84,7 @@ void Communicator::be_watched() {
   if (Post* const post = watchdog.take(party_of(user_))) observe().publish(&watchdog, post);
 }
 
-/// Those of this node, by what all ranks have said.
+/// Tells the watchdog the processes of the ranks on this node, from the gathered records.
 void Communicator::tell_watchdog_of_processes() {
   Post::set(post()->number, static_cast<std::int64_t>(number_));
   if (hosts_.empty()) return;

@@ -14,8 +14,8 @@ namespace swapmeet {
 
 namespace {
 
-constexpr int most_unlike = 4;    ///< then such calls are what trials are made of
-constexpr int most_changes = 16;  ///< of that: then trials are made of no others any more
+constexpr int most_unlike = 4;    ///< after so many calls of another size, trials are made of calls of that size
+constexpr int most_changes = 16;  ///< after so many changes of size, trials are made of no other sizes
 
 }  // namespace
 
@@ -26,7 +26,7 @@ OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, st
                                                         block_bytes, communicator.options(), !usual.exchange)),
       pause_(others ? first_calls_ : 2), paused_s_(PMPI_Wtime()) {}
 
-/// Calls go as usual from now on.
+/// Lets calls go by the usual decision from now on, for the pause that the trials ask for.
 void OnlineTuning::pause() {
   pause_ = paused_for_ = trials_ ? trials_->pause() : 1;
   paused_s_ = PMPI_Wtime();
@@ -34,7 +34,7 @@ void OnlineTuning::pause() {
 
 Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes, bool direct) {
   pause_ = 0;
-  under_way_ = false;  // if an error handler has thrown
+  under_way_ = false;  // still set if an error handler has thrown
   if (!others_) return timed();
   if (left_ > 0) {
     if (static_cast<double>(block_bytes) == reference_bytes_) return tried();
@@ -45,12 +45,13 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
   if (pause_ > 0) return usual();
   if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes), direct)) {
     pause();
-    if (of_unequal_blocks(collective_) && unlike_ > 0) pause_ = 1;  // for what is usual is the choice of other blocks
+    // The usual decision was chosen for blocks of other sizes.
+    if (of_unequal_blocks(collective_) && unlike_ > 0) pause_ = 1;
     return usual();
   }
   if (!trials_) return prepare(), usual();
   trials_->next();
-  paused_for_ = 0;  // the trials have counted it
+  paused_for_ = 0;  // trials_->next() has counted the pause
   left_ = in_a_row();
   calls_s_ = 0;
   ended_ = 0;
@@ -58,12 +59,12 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
 }
 
 std::int64_t OnlineTuning::calls() const {
-  if (!others_) return static_cast<std::int64_t>(timed_s_.size()) + 1;  // without the first one
+  if (!others_) return static_cast<std::int64_t>(timed_s_.size()) + 1;  // the first call was not timed
   if (!trials_) return first_calls_ - std::max<std::int64_t>(pause_, 0);
   return trials_->calls() + std::max<std::int64_t>(paused_for_ - std::max<std::int64_t>(pause_, 0), 0);
 }
 
-/// The next call, which goes as usual.
+/// The decision for a call that is timed, without trials.
 Decision& OnlineTuning::timed() {
   constexpr std::size_t enough = 8;
   if (timed_s_.size() == enough) return pause_ = INT64_MAX, usual_;
@@ -73,7 +74,7 @@ Decision& OnlineTuning::timed() {
   return usual_;
 }
 
-/// The next call of the trial under way.
+/// The decision for the next call of the current trial.
 Decision& OnlineTuning::tried() {
   --left_;
   pause_ = 1;
@@ -83,7 +84,8 @@ Decision& OnlineTuning::tried() {
   return tried;
 }
 
-/// Calls of a trial, between nodes. Of unequal blocks the next ones may be far larger.
+/// Number of calls in a row of a trial. It is more than one between nodes where ranks share cores, but not for unequal
+/// blocks: the next ones may be far larger.
 int OnlineTuning::in_a_row() const {
   constexpr int where_cores_are_shared = 4;
   const bool shared = communicator_.knowledge().ranks_per_core > 1 && communicator_.options().trials_share < 1;
@@ -96,11 +98,11 @@ Decision& OnlineTuning::arm(int number) {
   return *made;
 }
 
-/// Waits for the other ranks, unless the call is not to be a trial. Collective.
+/// Prepares a trial, and waits for the other ranks. Returns false if the call is not to be a trial. Collective.
 bool OnlineTuning::begin(double block_bytes, double sent_bytes, bool direct) {
   const bool equal = collective_ == Collective::alltoall;
   if (equal && !like_others(block_bytes)) return false;
-  if (trials_) arm(trials_->coming());  // is prepared before the ranks wait for one another
+  if (trials_) arm(trials_->coming());  // prepare the arm before the ranks wait for each other
   else if (equal) return true;
   const double before_s = PMPI_Wtime();
   since_s_ = before_s - paused_s_;
@@ -108,7 +110,7 @@ bool OnlineTuning::begin(double block_bytes, double sent_bytes, bool direct) {
   const bool told = reduce(all, MPI_DOUBLE, MPI_SUM, communicator_.user()) == MPI_SUCCESS;
   waiting_s_ = PMPI_Wtime() - before_s;
   const bool all_direct = all.back() == communicator_.ranks() && communicator_.nodes() == 1;
-  if (told && all_direct != direct_) {  // the other one of Tunings tries, from the next call on
+  if (told && all_direct != direct_) {  // the other OnlineTuning of Tunings continues with the next call
     now_direct_ = all_direct;
     communicator_.decide_anew();
     return false;
@@ -122,8 +124,9 @@ CallKind OnlineTuning::kind_of_calls() const {
   return kind;
 }
 
-/// Whether so many bytes are those of trials before, equal ones the same, others within a factor of two; or become
-/// those of trials, for such calls do not seem to come any more.
+/// Whether a call of `bytes` bytes is like those of earlier trials: equal blocks of the same size, or unequal blocks
+/// within a factor of two. After several calls of another size in a row, trials are made of that size instead, and it
+/// returns true.
 bool OnlineTuning::like_others(double bytes) {
   const double factor = collective_ == Collective::alltoall ? 1 : 2;
   const bool like = bytes <= factor * reference_bytes_ && factor * bytes >= reference_bytes_;
@@ -134,7 +137,8 @@ bool OnlineTuning::like_others(double bytes) {
   return true;
 }
 
-/// What was found for unequal blocks concerns no others: these calls go as at first, as far as nothing was tried on such.
+/// Changes the size of the calls that trials are made of. Results for unequal blocks hold for no other sizes, so trials
+/// restart from the first decision.
 void OnlineTuning::change_reference(double bytes) {
   reference_bytes_ = bytes;
   if (!of_unequal_blocks(collective_) || !trials_) return;
@@ -147,13 +151,13 @@ void OnlineTuning::ends() {
   under_way_ = false;
   paused_s_ = PMPI_Wtime();
   if (!others_) return timed_s_.push_back(paused_s_ - began_s_);
-  if (ended_ == 1 && trials_->first()) calls_s_ = 0;  // without the first one, as soon as there is another
+  if (ended_ == 1 && trials_->first()) calls_s_ = 0;  // the first call is dropped as soon as there is another
   calls_s_ += paused_s_ - began_s_;
   ++ended_;
   if (left_ == 0) trial_ends();
 }
 
-/// The rest of the trial's calls do not seem to come any more.
+/// Ends a trial early, because calls of its size no longer come.
 void OnlineTuning::cut_short() {
   trials_->cut_short(in_a_row() - left_);
   left_ = 0;
@@ -173,14 +177,15 @@ std::int64_t OnlineTuning::mean_bytes() const {
   return static_cast<std::int64_t>(reference_bytes_ / blocks);
 }
 
-/// On one node the model is seldom far off, and what unequal calls have taken is not known: it may have been next to nothing.
+/// Parameters of the trials. On one node the model is seldom far off, so no early trials are allowed. There the times
+/// of unequal calls so far are unknown and may be near zero, so these calls are not counted.
 Trials::Pace OnlineTuning::pace() const {
   const bool one_node = communicator_.nodes() == 1;
   const bool unknown = one_node && of_unequal_blocks(collective_);
   return {unknown ? 0 : first_calls_, in_a_row(), one_node ? 0 : Trials::early_calls};
 }
 
-/// Enough calls were made to ask what others would take.
+/// Begins trials after enough calls: determines the candidates, and the time that each is expected to take.
 void OnlineTuning::prepare() {
   const bool neighbours = of_neighbours(collective_);
   const Spec& spec = usual_.spec();
@@ -201,13 +206,13 @@ void OnlineTuning::prepare() {
   arms_.assign(known_.size(), nullptr);
   arms_[static_cast<std::size_t>(arm_of(spec))] = &usual_;
   const Expectation& best = known_[decide(known_)];
-  const bool found = best.calls > 0 && (neighbours || changes_ > 0);  // on such calls before
+  const bool found = best.calls > 0 && (neighbours || changes_ > 0);  // measured on such calls before
   trials_.emplace(communicator_.options().trials_share, known_, arm_of(found ? best.spec : spec),
                   communicator_.knowledge().doubt, pace());
   pause();
 }
 
-/// Collective.
+/// Learns from a trial that is over. Collective.
 void OnlineTuning::learn() {
   const int before = trials_->usual(), tried = trials_->coming();
   const std::span<double> times = trials_->times();
@@ -225,7 +230,7 @@ void OnlineTuning::learn() {
   explain();
 }
 
-/// Of an arm, by trials, or by what was measured before these; negative: not measured.
+/// Time of an arm in seconds, from trials or from earlier measurements; negative: not measured.
 double OnlineTuning::seconds(int arm) const {
   const Expectation& known = known_[static_cast<std::size_t>(arm)];
   return trials_->seconds(arm) > 0 ? trials_->seconds(arm) : known.calls > 0 ? known.seconds() : -1;

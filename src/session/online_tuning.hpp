@@ -1,5 +1,5 @@
-/// Trials of other algorithms on the running application (choose/trials.hpp), for the calls of one kind on one
-/// communicator.
+/// Online tuning: trials of other algorithms in the running application (choose/trials.hpp), for the calls of one kind
+/// on one communicator.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +15,31 @@ namespace swapmeet {
 class Communicator;
 struct Decision;
 
-/// Makes the decisions for calls that have been left to the automatic choice. All ranks make these calls, with blocks
-/// of the same size, or of unequal ones, so that all ranks do the same.
+/// The online tuning of calls for which no algorithm was set. All ranks make these calls, with equal blocks of one size
+/// or with unequal blocks, and so take the same decisions.
 class OnlineTuning {
  public:
-  /// `usual`: what calls take at first. Both live as long. `others`: whether anything else is tried; else each rank for
-  /// itself measures what calls take. `now_direct`: whether this is of calls whose blocks are copied directly, as Tunings has
-  /// it; it lives as long, and becomes what the ranks find.
+  /// `usual`: the decision for the first calls. `others`: whether other algorithms are tried; if not, each rank only
+  /// measures its own calls. `now_direct`: whether the calls' blocks can be read directly by node peers, as in Tunings;
+  /// the ranks update it. `usual` and `now_direct` must outlive this object.
   OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
                bool others, bool& now_direct);
 
-  /// Counts a call. Whether next() is to be asked what it takes, not usual(). Local.
+  /// Counts a call. Returns whether next() must decide on it; otherwise usual() serves it. Local.
   bool due() { return pause_ <= 0 || --pause_ <= 0; }
   Decision& usual() { return trials_ ? arm(trials_->usual()) : usual_; }
 
-  /// The decision for a call with blocks of so many bytes (unequal ones: 0), in which this rank sends so many in all, `direct`:
-  /// from memory that the other ranks of the node copy directly.
-  /// If the call is a trial, under_way() is true until ends() is called, when the call is over. Collective.
+  /// The decision for a call with blocks of `block_bytes` bytes (0: unequal ones), in which this rank sends
+  /// `sent_bytes` bytes in total. `direct`: whether node peers can read the blocks directly. If the call is a trial or
+  /// timed, under_way() is true until ends() is called after the call. Collective.
   Decision& next(std::int64_t block_bytes, std::uint64_t sent_bytes, bool direct);
   bool under_way() const { return under_way_; }
   void ends();
 
-  /// How many there were, at least.
+  /// Number of calls so far, at least.
   std::int64_t calls() const;
 
-  /// What calls took on this rank, but for the first one, if nothing else is tried: seconds.
+  /// Times of calls on this rank, in seconds, without the first call. Measured only if no other algorithm is tried.
   std::span<const double> timed_s() const { return timed_s_; }
 
  private:
@@ -59,7 +59,7 @@ class OnlineTuning {
   void explain();
   double seconds(int arm) const;
   std::int64_t mean_bytes() const;
-  /// Prepared, if it was not: then collective.
+  /// The decision of an arm. Prepares it if necessary; then collective.
   Decision& arm(int number);
 
   Communicator& communicator_;
@@ -68,17 +68,18 @@ class OnlineTuning {
   const bool others_, direct_;
   bool& now_direct_;
   std::optional<Trials> trials_;         ///< nothing: too few calls so far
-  std::vector<Expectation> known_;       ///< of each arm, when trials began
+  std::vector<Expectation> known_;       ///< expected time of each arm when trials began
   std::vector<Decision*> arms_;          ///< nullptr: not prepared
-  std::int64_t first_calls_;             ///< before any trial
-  std::int64_t pause_, paused_for_ = 0;  ///< calls until next() is asked, and of the pause as a whole
-  double reference_bytes_ = -1;          ///< trials are made of calls like the first one
-  int unlike_ = 0;                       ///< calls that were to be trials, but were not like it
-  int changes_ = 0;                      ///< of it, that began trials anew
+  std::int64_t first_calls_;             ///< number of calls before the first trial
+  std::int64_t pause_, paused_for_ = 0;  ///< calls until next() decides again, and length of the whole pause
+  double reference_bytes_ = -1;          ///< bytes of the calls that trials are made of; negative: none yet
+  /// Number of consecutive calls that should have been trials, but had other sizes.
+  int unlike_ = 0;
+  int changes_ = 0;  ///< number of changes of reference_bytes_ that restarted the trials
   bool under_way_ = false, told_ = false;
-  int left_ = 0, ended_ = 0;  ///< calls of the trial: that are to come, and that are over
+  int left_ = 0, ended_ = 0;  ///< calls of the current trial: outstanding, and completed
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;
-  double calls_s_ = 0;  ///< of those that are over and count
+  double calls_s_ = 0;  ///< total time of completed calls that count
   std::vector<double> timed_s_;
 };
 

@@ -21,7 +21,7 @@ Planned::Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> t
 }
 
 Planned::~Planned() {
-  handle_.reset();  // calls of MPI below make progress, in which revoke() might come
+  handle_.reset();  // the MPI calls below make progress, in which revoke() might be called
   executor_.exchange.reset();
   executor_.single.reset();
   executor_.node_peers.reset();
@@ -43,10 +43,10 @@ void Planned::begin() {
   execution_.start(exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
 }
 
-/// Whether that is over.
+/// Advances the agreement on trials. Returns whether it is over.
 bool Planned::settle() {
   const auto body = [this] { guarded([&] { return tuning_->settle(), MPI_SUCCESS; }); };
-  if (!settling_->under_way() && !settling_->begin(body)) return false;  // there may be memory later
+  if (!settling_->under_way() && !settling_->begin(body)) return false;  // memory may be available later
   return settling_->resume();
 }
 

@@ -1,5 +1,5 @@
-/// An exchange that the application has planned: what executes it, again and again, by a team of its own, for its exchanges may come
-/// in another order than those of others.
+/// An exchange planned by the application, and the state to execute it many times. Each plan has a team of its own,
+/// because its exchanges may come in another order than those of other plans.
 #pragma once
 
 #include <array>
@@ -21,19 +21,19 @@
 
 namespace swapmeet {
 
-/// What executes it.
+/// The exchange of a plan and its resources.
 struct Executor {
   Spec spec;
   std::string reason;
-  std::unique_ptr<NodePeers> node_peers{};  ///< of this exchange alone
-  std::int64_t share_bytes = 0;             ///< of shared memory, that count for this rank
+  std::unique_ptr<NodePeers> node_peers{};  ///< used by this plan alone
+  std::int64_t share_bytes = 0;             ///< bytes of shared memory attributed to this rank
   std::unique_ptr<Exchange> exchange{};     ///< nullptr: the host MPI
-  std::unique_ptr<Exchange> single{};       ///< by single_step(), which starts try; nullptr: they try nothing
+  std::unique_ptr<Exchange> single{};       ///< the exchange by single_step() that starts may try; nullptr: none
 };
 
 /// The ranks of a plan.
 struct PlanTeam {
-  /// `job_ranks`: as of Team; nullptr: the plan is the host MPI's.
+  /// `job_ranks`: the members' ranks in the job, as in Team; nullptr: the host MPI executes the plan.
   PlanTeam(Job& job, const std::shared_ptr<const std::vector<int>>& job_ranks, Rank rank, MPI_Comm user, MPI_Comm alone)
       : peers(user) {
     peers.alone = alone;
@@ -48,21 +48,23 @@ struct PlanTeam {
 
   std::optional<Team> team;
   Peers peers;
-  bool by_mpi = false;  ///< some messages are of the host MPI, or all
+  bool by_mpi = false;  ///< some or all messages are sent by the host MPI
 };
 
+/// A planned exchange, which can be started many times. A lock guards it (Ongoing::mutex()).
 class Planned final : public Ongoing {
  public:
-  /// `expected_seconds`: negative if nobody knows. `ranks`: those that try.
+  /// `expected_seconds`: negative if not known. `ranks`: the ranks that agree on trials.
   Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
           double expected_seconds, StartedTuning::Ranks ranks);
   ~Planned() override;
 
-  /// Is called, with `state` and the result, when an exchange is over; whoever moves it on. Before the first start.
+  /// Sets a function to be called with `state` and the result when an exchange is over, by the thread that has advanced
+  /// it. To be called before the first start.
   using Over = void (*)(void* state, int error);
   void tell(Over over, void* state) { over_ = over, state_ = state; }
 
-  /// Exchanges are counted from now on: by tally_of(spec) those that `spec` executes.
+  /// Counts exchanges from now on. tally_of(spec) returns the statistics of exchanges by `spec`.
   template <class TallyOf>
   void count(TallyOf tally_of) {
     tallies_ = {tally_of(executor_.spec), executor_.single ? tally_of(single_step()) : nullptr};
@@ -70,36 +72,36 @@ class Planned final : public Ongoing {
 
   bool under_way() const override { return settles_ || execution_.under_way(); }
 
-  /// Begins the exchange. Requires that it is not under way. Returns an error, and then it is not. What fails on this
-  /// rank alone is no such error: the exchange ends with it, on all ranks whose data depend on this one.
+  /// Starts the exchange. Requires that it is not under way. Returns an error only if it has not been started. Another
+  /// error of this rank alone is not returned: the exchange ends with it, on all ranks whose data depend on this one.
   int start();
 
-  /// It will not be started again: frees its types, for which delete callbacks of the application's wait. Requires that it
-  /// is not under way.
+  /// Frees the datatypes of the request, on which delete callbacks of the application may wait. The exchange cannot be
+  /// started again. Requires that it is not under way.
   void free_types() { execution_.free_types(); }
 
   void advance() override;
   Rest rest() override;
   bool goes_on_in_progress() const override { return goes_on_in_progress_; }
 
-  /// The application has revoked the communicator, or a rank has died: no rank is to wait for another in this any more. Local.
+  /// Ends all waiting in this exchange, because the application has revoked the communicator or a rank has died. Local.
   void revoke();
 
-  /// The communicator is gone.
+  /// Announces that the application has freed the communicator. Exchanges of the plan continue.
   void outlives_communicator() {
     if (team_->team) team_->team->called(MPI_COMM_NULL);
   }
 
-  /// For who may have to call revoke(): nullptr once this is gone.
+  /// A handle for later calls of revoke(). It expires with this object.
   std::weak_ptr<Planned* const> handle() const { return handle_; }
 
-  /// What the last exchange ended with, told once.
+  /// The result of the last exchange. Resets it to MPI_SUCCESS.
   int result() { return std::exchange(result_, MPI_SUCCESS); }
 
   bool on_host() const { return !executor_.exchange; }
   const std::string& spec() const { return spec_text_; }
   const std::string& reason() const { return executor_.reason; }
-  std::optional<SentTraffic> traffic() const;  ///< of an exchange; nothing: not known
+  std::optional<SentTraffic> traffic() const;  ///< messages and bytes of an exchange; nothing: not known
   std::int64_t scratch_bytes() const;
   double expected_seconds() const { return expected_seconds_; }
 
@@ -111,12 +113,13 @@ class Planned final : public Ongoing {
 
   Execution execution_;
   Executor executor_;
-  std::optional<StartedTuning> tuning_;                 ///< between the executor's two; nothing: it has one
-  bool settles_ = false;                                ///< before the exchange, what its ranks must agree on
-  std::optional<Coroutine> settling_;                   ///< if there is something to try
-  StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< of the last exchange
-  std::array<Tally*, 2> tallies_{};                     ///< of each arm; nullptr: nobody counts
-  std::chrono::steady_clock::time_point began_{};       ///< if somebody does
+  /// Chooses between `exchange` and `single` of the executor; nothing: there is no `single`.
+  std::optional<StartedTuning> tuning_;
+  bool settles_ = false;                                ///< the ranks are agreeing on trials before the exchange
+  std::optional<Coroutine> settling_;                   ///< coroutine in which they agree; nothing: no trials
+  StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< arm of the last exchange
+  std::array<Tally*, 2> tallies_{};                     ///< statistics of each arm; nullptr: not counted
+  std::chrono::steady_clock::time_point began_{};       ///< start of the last exchange, if counted
   const std::unique_ptr<PlanTeam> team_;
   bool goes_on_in_progress_;
   std::uint16_t exchanges_;

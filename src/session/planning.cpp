@@ -1,4 +1,4 @@
-/// How a communicator plans exchanges of the application.
+/// Member functions of Communicator that plan exchanges of the application.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,8 @@ namespace swapmeet {
 
 namespace {
 
-/// What all ranks must ask for alike: the spec, if there is one, for the rest of the options was agreed on.
+/// A number that must be equal on all ranks that plan an exchange: it stands for the collective, and for the spec if
+/// one is given. The other options are agreed on already.
 std::uint64_t fingerprint(const std::optional<Options>& options, const std::optional<Request>& request) {
   Options asked_for;
   if (options) asked_for.algorithm = options->algorithm;
@@ -23,18 +24,20 @@ std::uint64_t fingerprint(const std::optional<Options>& options, const std::opti
                2 * (request ? static_cast<std::uint64_t>(request->collective) : 0));
 }
 
-/// Why the MPI's own non-blocking exchange is not to be had; nullptr: it is. That of Open MPI 5.0.11 for unequal blocks in
-/// place takes no part on a rank without data, and the next on the communicator hangs; or it sends what it has received.
-/// Out of place it hangs now and then, for it waits for a block of no bytes that nobody sends. Types of each block are
-/// never freed after one that is over when it is started, as on one rank.
+/// Why the host MPI's own non-blocking exchange cannot be used; nullptr: it can. The defects are those of Open MPI
+/// 5.0.11 for unequal blocks:
+/// - In place, a rank without data takes no part, and the next exchange on the communicator hangs; or a rank sends data
+///   that it has received.
+/// - Not in place, it sometimes hangs, because it waits for a block of no bytes that no rank sends.
+/// - An exchange that is complete as soon as it is started, as on one rank, never frees the types of its blocks.
 const char* native_fails(const Request& request, Rank ranks) {
   if (host_is_mpich || !of_unequal_blocks(request.collective)) return nullptr;
   if (ranks > 1) return "could hang";
   return request.collective == Collective::alltoallw ? "would keep the types" : nullptr;
 }
 
-/// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its
-/// neighbour.
+/// Time of a message of `bytes` bytes between this rank and `partner`, in microseconds. Both send at the same time. The
+/// shortest of several repetitions.
 double exchange_us(std::span<char> buffer, int bytes, Rank partner, const Team& team) {
   constexpr int repetitions = 20;
   double shortest = std::numeric_limits<double>::max();
@@ -50,14 +53,15 @@ double exchange_us(std::span<char> buffer, int bytes, Rank partner, const Team& 
   return shortest;
 }
 
-/// A message of so many bytes counts as large.
+/// Bytes of a large message.
 constexpr int large = 32 << 10;
 
-/// Messages as they are measured between pairs of ranks; the slowest counts. `buffer`: of two large ones. Collective.
+/// Measures messages between pairs of ranks; the slowest pair counts. `buffer`: memory of two large messages.
+/// Collective.
 Machine measured(std::span<char> buffer, const Peers& peers) {
   const Rank rank = peers.team->rank(), ranks = peers.team->ranks();
   const Rank partner = rank ^ 1;
-  double times[2] = {0, 0};  // of a message, and of a byte
+  double times[2] = {0, 0};  // microseconds of a message, and of a byte
   if (partner < ranks) {
     times[0] = exchange_us(buffer, 1, partner, *peers.team);
     times[1] = std::max(0.0, exchange_us(buffer, large, partner, *peers.team) - times[0]) / large;
@@ -66,11 +70,11 @@ Machine measured(std::span<char> buffer, const Peers& peers) {
   Machine machine;
   machine.within.latency_us = times[0];
   machine.within.byte_ns = 1e3 * times[1];
-  machine.shared = machine.between = machine.within;  // shared memory takes less: at most as long, that is
+  machine.shared = machine.between = machine.within;  // for shared memory this is an upper bound
   return machine;
 }
 
-/// Bytes of a block on average over all ranks. Collective.
+/// Mean size of a block over all ranks, in bytes. Collective.
 double mean_block_bytes(const Blocks& send, Rank ranks, const Peers& peers) {
   double bytes = 0;
   for (Rank i = 0; i < ranks; ++i) bytes += static_cast<double>(send.bytes(i));
@@ -97,7 +101,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
                                             std::string& problem, int& error) {
   const auto now = doing(Doing::planning);
   Options wanted = options ? *options : options_;
-  std::vector<char> buffer;  // for measurements: memory first, then all ranks
+  // For measurements: allocated before the ranks agree, so that a rank without memory can say so.
+  std::vector<char> buffer;
   try {
     if (!machine_) buffer.resize(2 * large);
   } catch (const std::bad_alloc&) {
@@ -119,7 +124,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     if (options && options->algorithm && choice.spec.family == Family::native && choice.spec != *wanted.algorithm)
       return problem = choice.reason, nullptr;
   }
-  // the host MPI can start what it does in the order of the application's calls only; without a spec, ranks may disagree
+  // The host MPI can start its collectives only in the order of the application's calls, but plans may be started in
+  // any order. Without a spec, ranks may also disagree.
   const bool native = wanted.algorithm && *wanted.algorithm == Spec{};
   const bool by_host = (native && (options || refusal_.empty())) || !device_.empty();
   if (choice.spec == Spec{} && !by_host && has_messages())
@@ -130,8 +136,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   return make_planned(*std::move(request), std::move(choice), false, std::move(team), buffer, problem, error);
 }
 
-/// Whether all ranks plan the same, sound request, for which they tell one another the numbers of `team`. Once they have joined, it
-/// brings along what those of a node offer for the plan. Collective.
+/// Checks that all ranks plan the same, valid request, and exchanges the numbers of `team`. If the ranks of nodes have
+/// joined already, records of shared memory for the plan are piggybacked. Collective.
 bool Communicator::agree_to_plan(const std::optional<Request>& request, PlanTeam& team) {
   struct PlanRecord {
     std::uint64_t asked_for;
@@ -251,7 +257,8 @@ Executor Communicator::executor_for(Choice choice, const Request& request, const
   const auto make = [&](NodePeers* within_node) {
     return neighbours ? make_plan_for_neighbours(spec, within_node) : make_plan(spec, within_node);
   };
-  if (spec.intra != Transport::mpi) {  // of its own: plans are under way side by side, and move on in any order
+  // Shared memory of its own: several plans are under way at a time, and advance in any order.
+  if (spec.intra != Transport::mpi) {
     NodePeers::Joined joined = join_over(executor.share_bytes, [&](NodePeers* within_node) {
       if (!sized) plan = make(within_node);
       return plan ? plan->working_blocks() : NodePeers::unprepared;

@@ -20,24 +20,24 @@ namespace swapmeet {
 namespace {
 
 constexpr std::array<std::int64_t, 4> sizes{8, 1 << 10, 8 << 10, 64 << 10};
-constexpr std::int64_t unanswered = 4;  ///< bytes of a message that no answer is sent to
+constexpr std::int64_t unanswered = 4;  ///< bytes of a message that is not answered
 constexpr int in_a_row = 8;
 constexpr int rounds = 3;
 constexpr double share = 0.005, most_s = 0.02;
-constexpr double growth = 8;  ///< so much longer a message of the next size may take
+constexpr double growth = 8;  ///< expected ratio of the times of a message and of the next smaller size, at most
 
 using Clock = std::chrono::steady_clock;
 const Clock::time_point library_loaded = Clock::now();
 
-/// What this process has measured so far, and what that took.
+/// The results of this process so far, and their cost.
 struct Probed {
   MeasuredNetwork network;
-  std::size_t next_size = 0;       ///< in `sizes`: is to be measured
-  double first_s = 0, last_s = 0;  ///< of the least and the last size, there and back
+  std::size_t next_size = 0;       ///< index into `sizes` of the next measurement
+  double first_s = 0, last_s = 0;  ///< round-trip times of the smallest and the latest size
   double spent_s = 0;
 };
 
-/// Not to be locked while anybody is waited for.
+/// The results, shared by threads. The lock is never held while waiting for another rank.
 struct KnownNetwork {
   Probed get() {
     const std::lock_guard lock(mutex);
@@ -52,7 +52,8 @@ struct KnownNetwork {
   Probed probed;
 } known_network;
 
-/// What is sent has no meaning: memory for it is always there.
+/// One end of a message exchange with `other`. The contents of messages do not matter, so no buffers of their size are
+/// needed.
 class Pair {
  public:
   Pair(Team& team, Rank other) : team_(team), other_(other) {}
@@ -73,7 +74,8 @@ class Pair {
  private:
   int tag() const { return team_.tags().of(Kind::probe, 0); }
 
-  /// A rank that waits for one that has died, or that has left for that, goes on with an error.
+  /// Waits for a request. Returns an error, instead of waiting forever, if the other rank has died or has given up
+  /// because of a death.
   int end(MPI_Request& request, MPI_Status* status) {
     const int error = wait(request, status, team_);
     if (error && request != MPI_REQUEST_NULL) team_.lose(), abandon({&request, 1}, {});
@@ -85,7 +87,8 @@ class Pair {
   Rank other_;
 };
 
-/// What one more message in a row takes, by the shortest of some rows; negative: not known. `alone_s`: there and back.
+/// Time of one more small message in a row, in microseconds, from the shortest of several rows; negative: not known.
+/// `alone_s`: time of a round trip.
 double one_of_several_us(Pair& pair, double alone_s) {
   double shortest_s = std::numeric_limits<double>::max();
   MPI_Status status;
@@ -99,7 +102,8 @@ double one_of_several_us(Pair& pair, double alone_s) {
   return std::max(0.0, 1e6 * (shortest_s - alone_s) / (in_a_row - 1));
 }
 
-/// A copy of pieces of so many bytes, at even distances in `from`: seconds, the shortest of some.
+/// Time of a copy of `pieces` pieces of `bytes` bytes each, in seconds; the shortest of several. The pieces lie at
+/// equal distances in `from`.
 double copy_s(std::span<char> to, std::span<const char> from, std::int32_t pieces, std::int64_t bytes) {
   const std::int64_t step = static_cast<std::int64_t>(from.size()) / pieces;
   double shortest_s = std::numeric_limits<double>::max();
@@ -111,7 +115,7 @@ double copy_s(std::span<char> to, std::span<const char> from, std::int32_t piece
   return shortest_s;
 }
 
-/// Some microseconds, of one rank alone.
+/// Measures copies on this rank. Takes some microseconds.
 void measure_copies(MeasuredNetwork& network) {
   constexpr std::int64_t bytes = 8 << 10, piece_bytes = 8;
   constexpr std::int32_t pieces = bytes / 64;
@@ -121,12 +125,14 @@ void measure_copies(MeasuredNetwork& network) {
   network.piece_us = std::max(0.0, 1e6 * (apart_s / pieces - together_s * piece_bytes / bytes));
 }
 
-/// There and back, the shortest of some; negative: it failed. At least once, then as long as `left_s` allows.
+/// Time of a round trip in seconds, the shortest of several; negative: MPI failed. Makes one repetition in any case,
+/// and more while `left_s` allows it. `connected`: messages were exchanged before.
 double there_and_back_s(Pair& pair, std::int64_t bytes, bool connected, double left_s) {
   double shortest_s = std::numeric_limits<double>::max();
   MPI_Status status;
   const double begin_s = PMPI_Wtime();
-  for (int round = connected ? 1 : 0; round <= rounds; ++round) {  // the first of all may make a connection
+  // The very first may make a connection, and is repeated.
+  for (int round = connected ? 1 : 0; round <= rounds; ++round) {
     const double sent_s = PMPI_Wtime();
     if (pair.send(bytes) != MPI_SUCCESS || pair.receive(status) != MPI_SUCCESS) return -1;
     const double now_s = PMPI_Wtime();
@@ -136,8 +142,8 @@ double there_and_back_s(Pair& pair, std::int64_t bytes, bool connected, double l
   return shortest_s;
 }
 
-/// Rank 0. Goes on where it ended, as far as time allows it now. What a byte takes is known by the largest messages, or by
-/// others if their bytes take as long as all else.
+/// Measures, on rank 0, from where the last call ended, as far as time allows now. The time per byte follows from the
+/// largest messages, or from smaller ones that take more than twice as long as the smallest.
 void measure(Pair& pair, Probed& probed) {
   const std::chrono::duration<double> since_begin = Clock::now() - library_loaded;
   const double begin_s = PMPI_Wtime();
@@ -168,7 +174,7 @@ void measure(Pair& pair, Probed& probed) {
   network.took_us = 1e6 * probed.spent_s;
 }
 
-/// The other end, until a message without bytes comes.
+/// Answers messages, on the partner, until a message without bytes comes.
 void answer(Pair& pair) {
   MPI_Status status;
   MPI_Count bytes = 0;

@@ -1,5 +1,5 @@
-/// What a message between nodes takes, measured by the job's own ranks, in bounded time: what prices rest on where nobody
-/// has described the machine (choose/description.hpp).
+/// A measurement of the network between nodes by the job's own ranks, in bounded time. Prices are based on it if no
+/// description of the machine is given (choose/description.hpp).
 #pragma once
 
 #include "choose/description.hpp"
@@ -8,11 +8,12 @@
 
 namespace swapmeet {
 
-/// By messages of 8 B to 64 KiB there and back between rank 0 and `partner`, the shortest of three each, by eight small
-/// ones in a row, and by copies of rank 0. Takes at most 0.5 % of the time since rank 0 began, and 20 ms: what is expected
-/// to take more than is left is left out, and measured when it is asked for again, and time has gone by. What the process of
-/// rank 0 has measured before holds on. Collective over `peers`, among whom no other
-/// message may be under way; the same on all ranks.
+/// Measures messages between rank 0 and `partner`: round trips of 8 B to 64 KiB, the shortest of three each, and eight
+/// small messages in a row. Also measures copies within rank 0.
+/// The measurement takes at most 0.5 % of the time since rank 0 loaded the library, and at most 20 ms. A step, except
+/// the first, that would exceed the remaining time is skipped, and measured in a later call. Results of rank 0's
+/// process are kept and reused. Returns the same on all ranks. Collective over `peers`, among whom no other message may
+/// be under way.
 MeasuredNetwork probe_network(const Peers& peers, Rank rank, Rank partner);
 
 }  // namespace swapmeet

@@ -27,11 +27,11 @@ std::string processor_name() {
   return {text, static_cast<std::size_t>(length)};
 }
 
-/// "": it is hidden.
+/// The identifier of the kernel's boot; "" if it is hidden.
 std::string boot_text() { return text_of_kernel("/proc/sys/kernel/random/boot_id"); }
 
-/// Names of a host may be given twice, and containers of a host have names of their own; who cannot share memory has
-/// another boot, name or /dev/shm.
+/// A text that identifies the host. Several hosts may have the same name, and containers of one host have names of
+/// their own. Processes that cannot share memory differ in boot, name or /dev/shm.
 std::string host_text() {
   if (simulated) return processor_name();
   utsname name{};
@@ -47,7 +47,8 @@ std::uint64_t number_of(const std::string& text) {
   return hash.value();
 }
 
-/// Ranks of the job on each kernel, at least: those of the communicator, and all that were launched on their hosts.
+/// Number of ranks of the job on each kernel, at least. It counts the ranks of the communicator, and all ranks that
+/// were launched on their hosts.
 std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const RankRecord> all) {
   std::map<std::uint64_t, std::int64_t> ranks, launched;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> on_host;
@@ -61,7 +62,8 @@ std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const RankRecord> al
   return ranks;
 }
 
-/// Gives each rank its record, and its block if there are any; and leaves in both what the others have.
+/// Sends each rank this rank's record, with its block if there are any. On return `all` and `blocks` hold the records
+/// and blocks from the other ranks. `blocks` is empty if the ranks' blocks differ in size. Returns as MPI does.
 int exchange(const RankRecord& mine, std::vector<RankRecord>& all, std::vector<char>& blocks, MPI_Comm comm) {
   const std::size_t ranks = all.size(), bytes = blocks.size() / ranks;
   std::vector<RankRecord> out(ranks, mine);

@@ -1,6 +1,8 @@
-/// What the ranks of a communicator tell one another before anything else: one MPI_Allgather of a record of each rank,
-/// from which every rank knows all that it must know of the others. On few ranks an MPI_Alltoall, which carries small blocks of
-/// the call that waits for it: records are of one size whatever that call is, so ranks whose calls do not match meet as well.
+/// The exchange of parameters (records) between the ranks of a communicator, which comes before all else. One
+/// MPI_Allgather of a record of each rank gives every rank all that it must know of the others. On few ranks an
+/// MPI_Alltoall takes its place, on which small blocks of the current call are piggybacked. Records have one size
+/// whatever this call is, so the exchange succeeds even if the calls of the ranks do not match. On very many ranks the
+/// records are only reduced (Options::Gathered).
 #pragma once
 
 #include <array>
@@ -17,9 +19,10 @@
 
 namespace swapmeet {
 
-/// Of one rank. Sent as it is.
+/// The record of one rank. Sent as raw bytes.
 struct RankRecord {
-  /// First in every version of the library: it shows that what has come is a record, and of which version.
+  /// A mark and a version number at the start of the record, in all versions of the library. They show that the
+  /// received bytes are a record, and of which version.
   struct Version {
     std::array<char, 8> mark = {'s', 'w', 'a', 'p', 'm', 'e', 'e', 't'};
     std::array<char, 16> number = own_number();
@@ -36,65 +39,68 @@ struct RankRecord {
   Version version{};
   std::uint64_t options = 0;            ///< Options::fingerprint()
   std::uint64_t device = 0;             ///< as device_in_use()
-  std::uint64_t number = 0;             ///< of the communicator, by rank 0; more than any, elsewhere
-  std::uint64_t host = 0;               ///< that the rank is on
-  std::uint64_t kernel = 0;             ///< of it: of all containers of a machine
-  std::uint32_t launched = 1;           ///< ranks on the host, as far as the launcher says
-  std::uint32_t cores = UINT32_MAX;     ///< of the kernel
+  std::uint64_t number = 0;             ///< the communicator's number on rank 0; elsewhere larger than any
+  std::uint64_t host = 0;               ///< number of the rank's host, as host_number()
+  std::uint64_t kernel = 0;             ///< number of its kernel, which all containers of a machine share
+  std::uint32_t launched = 1;           ///< ranks on the host, if the launcher says how many; at least 1
+  std::uint32_t cores = UINT32_MAX;     ///< number of cores of the kernel
   std::uint16_t locked = 0;             ///< as progress_is_locked()
-  std::int16_t block_bytes = -1;        ///< of `block`; negative: there is none
+  std::int16_t block_bytes = -1;        ///< bytes of `block`; negative: no block
   std::uint16_t threaded = 0;           ///< whether several threads may call MPI at once
-  std::uint8_t starts_on_host = 0;      ///< whether non-blocking and persistent calls are the host MPI's
+  std::uint8_t starts_on_host = 0;      ///< whether non-blocking and persistent calls are left to the host MPI
   std::uint8_t observed : 1 = 0;        ///< whether calls are timed or watched
   std::uint8_t sessions : 1 = 0;        ///< whether MPI_Session_init was called
-  std::uint32_t recalled = UINT32_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
-  std::uint32_t many = UINT32_MAX;      ///< 1: as Recalled has it, by rank 0; more than 1 elsewhere
+  std::uint32_t recalled = UINT32_MAX;  ///< bytes that rank 0 remembers of earlier runs; elsewhere larger than any
+  std::uint32_t many = UINT32_MAX;      ///< Recalled::many of rank 0; elsewhere larger than 1
   std::int32_t team = -1;               ///< Team::number()
   std::uint32_t job = 0;                ///< whether this rank has the communicator of the job
   NodeRecord node_record{};
-  std::array<char, 64> block{};  ///< for the rank that gets the record
+  std::array<char, 64> block{};  ///< block for the rank that receives the record
 };
 
+/// The result of the exchange: what this rank needs of all records.
 struct GatheredRecords {
-  bool agreed = false;  ///< on the options
-  bool fault = false;   ///< a rank has died, and this one knows
-  /// Ranks that have sent no record; or, if all have, those with another version of the library, of which the first has
-  /// `other_version`.
+  bool agreed = false;  ///< all ranks have the same options
+  bool fault = false;   ///< this rank has noticed that a rank has died
+  /// Ranks that have sent no record. If all ranks have sent one: ranks with another version of the library;
+  /// `other_version` is that of the first of them.
   std::vector<Rank> strangers{};
   std::optional<RankRecord::Version> other_version{};
-  bool same_version = true;  ///< where too many ranks to tell who has another one have compared theirs
+  bool same_version = true;  ///< result of comparing versions on so many ranks that records are not gathered
   Rank first_with_record = 0;
   std::uint64_t device = 0, number = 0, recalled = 0;
   bool many = false;
-  bool locked = false, threaded = false, starts_on_host = false, observed = false;  ///< some rank
-  bool sessions = true;                                                             ///< all ranks
-  bool job = false;                                                                 ///< some rank
-  std::int64_t ranks_here = 1;  ///< of the job, on the kernel of this rank, as far as is known
-  double ranks_per_core = 1;    ///< the most of any kernel
-  /// Of each rank, where they are gathered; else nothing, for then only the rest was agreed on.
+  bool locked = false, threaded = false, starts_on_host = false, observed = false;  ///< true on some rank
+  bool sessions = true;                                                             ///< true on all ranks
+  bool job = false;                                                                 ///< true on some rank
+  std::int64_t ranks_here = 1;  ///< ranks of the job on this rank's kernel, at least
+  double ranks_per_core = 1;    ///< largest value of any kernel
+  /// Values of each rank, if records are gathered; else empty.
   std::vector<std::uint64_t> hosts{};
   std::vector<NodeRecord> node_records{};
   std::vector<std::int32_t> teams{};
-  /// On more: the number of the team on all ranks; negative: it is not the same on all, or some have none.
+  /// Number of the team, if records are not gathered and all ranks have the same number; else negative.
   std::int32_t team_everywhere = -1;
 };
 
-/// Collective over `comm`; waits. `blocks`: one for each rank, of equal size, which the records have room for, or nothing; then one of
-/// each rank, or nothing: they were not exchanged. `gathered`: the same on all ranks.
+/// Exchanges the records. Collective over `comm`; waits. `blocks`: one block for each rank, of equal size and small
+/// enough for a record, or empty. On return one block from each rank; or empty, if no blocks were exchanged.
+/// `gathered`: the same on all ranks.
 GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
                                std::vector<char>& blocks);
 
-/// The same where records are gathered, in a call that does not wait: begins it, and reads what has come once `request` is
-/// complete. `mine` and `all` stay where they are until then. Returns as MPI does.
+/// The same exchange in two steps, for calls that must not wait, on few enough ranks for records to be gathered.
+/// begin_gathering_records() starts it, and returns as MPI does. read_records() evaluates `all` once `request` is
+/// complete. `mine` and `all` must stay in place until then.
 int begin_gathering_records(const RankRecord& mine, std::vector<RankRecord>& all, MPI_Comm comm, MPI_Request& request);
 GatheredRecords read_records(const RankRecord& mine, const std::vector<RankRecord>& all);
 
-/// A number of the host that this process is on: different on others, the same for all that can share memory. And of its
-/// kernel: the same for all that may want the same cores.
+/// Numbers of the host and of the kernel that this process runs on. Processes have the same host number if they can
+/// share memory. They have the same kernel number if they compete for the same cores.
 std::uint64_t host_number();
 std::uint64_t kernel_number();
 
-/// The nodes of ranks on such hosts, each named by its first rank.
+/// The node of each rank, given the host of each rank. Nodes are numbered by their first rank.
 std::vector<std::int32_t> nodes_of_hosts(std::span<const std::uint64_t> hosts);
 
 }  // namespace swapmeet

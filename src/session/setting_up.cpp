@@ -1,4 +1,5 @@
-/// What the ranks of a communicator settle before they exchange: records, memory, nodes, shared memory, network.
+/// Member functions of Communicator that set it up before it exchanges: records, remembered measurements, nodes, shared
+/// memory, network.
 #include "session/communicator.hpp"
 
 #include <unistd.h>
@@ -34,7 +35,8 @@ namespace {
 constexpr const char* of_session =
     "all ranks have called MPI_Session_init: it may be a session's, and outlive MPI_Finalize";
 
-/// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one.
+/// The part of a hierarchy of MPI_COMM_WORLD that concerns the ranks of `comm`. Nothing if the hierarchy lacks one of
+/// them.
 std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm) {
   const std::vector<int> world_ranks = world_ranks_of(comm);
   Hierarchy levels;
@@ -48,10 +50,11 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   return levels;
 }
 
-/// Watches what follows: ranks without the library never come there. A watchdog with a shorter limit has its own.
+/// Watches a wait for all ranks, which ranks without the library would never join. The limit is that of the watchdog,
+/// if it is shorter than usual.
 SlowWait await_all_ranks(MPI_Comm comm) { return {comm, "the first all-to-all of a communicator", patience_s()}; }
 
-/// "; 8 ranks share a core", the most of any host; "" where each has one.
+/// A text such as "; 8 ranks share a core", for the host with the most; "" if each rank has a core.
 std::string sharing(double ranks_per_core) {
   return ranks_per_core > 1 ? "; " + short_text(ranks_per_core, 3) + " ranks share a core" : "";
 }
@@ -65,7 +68,7 @@ void Communicator::finish_setting_up() {
   if (options_.recording()) record(context().recorder);
 }
 
-/// The blocks of `first`, if they are small and lie as they are sent; else nothing.
+/// The blocks of `first` if they are small and contiguous, to be sent with the records; else nothing.
 std::vector<char> Communicator::blocks_to_piggyback(const FirstCall& first) {
   constexpr std::int64_t most_bytes = sizeof RankRecord::block;
   if (simulated || shape_.ranks > options_.gathered.with_blocks || may_be_on_device()) return {};
@@ -95,7 +98,7 @@ void Communicator::exchange_records(const FirstCall* first) {
 }
 
 int Communicator::begin_record_exchange() {
-  setup_policy_.set_up();  // when it ends is known to each rank at another time
+  setup_policy_.set_up();  // here, because ranks complete the exchange of records at different times
   mine_ = introduce();
   const int error = begin_gathering_records(mine_, gathered_, user_, arrival_);
   if (error) gathered_.clear();
@@ -115,12 +118,12 @@ void Communicator::end_record_exchange() {
   learn(std::move(records));
 }
 
-/// What this rank tells the others.
+/// Makes the record that this rank sends, and reserves its part of shared memory.
 RankRecord Communicator::introduce() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   reserved_ = NodePeers::reserve(context().share_bytes, context().arenas);
-  guarded([&] {  // the others wait, whatever this one lacks memory for
+  guarded([&] {  // the other ranks wait for the record, so lack of memory must not end this
     if (rank_ == 0 && !options_.algorithm) recalled_ = context().memory.recall(shape_.ranks);
     warn_of_memory();
     return MPI_SUCCESS;
@@ -145,7 +148,7 @@ RankRecord Communicator::introduce() {
   return mine;
 }
 
-// The library was loaded after MPI_Init.
+// The job has no communicator yet if the library was loaded after MPI_Init.
 void Communicator::make_job(const GatheredRecords& records) {
   if (records.job || records.fault || shape_.ranks != context().world_ranks) return;
   context().job.begin(patience_s());
@@ -187,14 +190,15 @@ void Communicator::learn(GatheredRecords records) {
     return;
   }
   refusal_ = "the ranks disagree on the SWAPMEET_ variables";
-  if (Coroutine::here() && !has_messages()) return;  // by which they would tell one another more
+  if (Coroutine::here() && !has_messages()) return;  // further agreements would need messages
   warn_once(refusal_, disagreement(options_, peers_) +
                           "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   tell_problems(options_, peers_);
 }
 
-/// Where a rank has sent no record, ends the call with an error: other ranks may have got records for what that rank sent,
-/// so that their data are wrong. Versions that differ leave the communicator to the host MPI.
+/// Handles ranks that sent no record, or records of another version. If a rank has sent no record, the call ends with
+/// an error: that rank's all-to-all, and perhaps that of other ranks, has received records in place of data. If
+/// versions differ, calls are left to the host MPI.
 void Communicator::refuse_strangers(const GatheredRecords& records) {
   constexpr const char* versions = "ranks have different versions of the library";
   constexpr const char* instead = "; using the host MPI. Preload the same file in all ranks";
@@ -214,7 +218,8 @@ void Communicator::refuse_strangers(const GatheredRecords& records) {
     return;
   }
   give_back_reserved();
-  constexpr unsigned others_wait_s = 1;  // by then the first has ended the job, or it knows nothing and has not spoken
+  // By then the first rank with a record has ended the job; if it has noticed nothing, this rank reports.
+  constexpr unsigned others_wait_s = 1;
   if (records.first_with_record != rank_) sleep(others_wait_s);
   refusal_ = "a rank runs without the library";
   throw std::runtime_error(
@@ -238,7 +243,7 @@ void Communicator::use_memory() {
   for (Evidence& one : usable(parse_recalled(recalled))) knowledge_.evidence.push_back(std::move(one));
 }
 
-/// What was offered is not used.
+/// Returns this rank's reserved part of shared memory, which was not used, and drops the records for joining.
 void Communicator::give_back_reserved() {
   if (reserved_) NodePeers::give_back(*reserved_, context().arenas);
   reserved_.reset();
@@ -252,7 +257,7 @@ void Communicator::leave_devices_alone(std::string_view driver) {
               options_.algorithm_from + " there too, and bring such buffers to the host.");
 }
 
-/// Not where it would be in the way of the host MPI's progress.
+/// Measures the network between nodes, except in a coroutine, where it would delay the host MPI's progress.
 void Communicator::describe_network() {
   if (simulated || nodes() == 1 || options_.trials_share == 0 || options_.algorithm || Coroutine::here()) return;
   if (knowledge_.network.complete() || !has_messages()) return;
@@ -306,11 +311,12 @@ NodePeers::Joined Communicator::join_over(std::int64_t& share_bytes, const NodeP
     return {nullptr, {false, false, "MPI cannot gather the answers of the ranks of a node"}};
   }
   reserved_.reset();
-  // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
+  // The limit of shared memory is divided by `most_members`: the largest number of ranks on the node, of all
+  // communicators, unless ranks share cores.
   const auto members = static_cast<std::int64_t>(node_records.size());
   Oversubscription::of_this_process().has_ranks(members);
   const std::int64_t cores =
-      std::ranges::max_element(node_records, {}, &NodeRecord::processors)->processors;  // for all alike
+      std::ranges::max_element(node_records, {}, &NodeRecord::processors)->processors;  // the same on all ranks
   const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
   NodePeers::Joined joined = NodePeers::join(peers_, group, node_records, options_.shm_limit_bytes / most_members,
                                              all.regions, all.arenas, prepare);
@@ -343,7 +349,7 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
   std::vector<std::size_t> parts;
   if (group.gather(mine, parts) != MPI_SUCCESS) return nullptr;
   const std::size_t memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page;
-  std::size_t all = 0, first = 0;  // to reserve more than there is would take it from the other processes first
+  std::size_t all = 0, first = 0;  // a reservation beyond this memory would first take it from other processes
   for (std::size_t i = 0; i < parts.size() && all <= memory_bytes; ++i) {
     if (i == static_cast<std::size_t>(group.me())) first = all;
     all += std::min(parts[i], memory_bytes + 1);
@@ -352,12 +358,12 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
   if (all > memory_bytes)
     too_much = "the ranks of a node ask for more than its " + std::to_string(memory_bytes) + " bytes of memory";
   Segment segment;
-  // Other nodes, and other containers of this one, may have enough.
+  // Other nodes, and other containers of this node, may have enough memory.
   if (!no_rank_has(too_much, problem, user_) || !group.share(all, first, mine, segment, problem)) {
     warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
     return nullptr;
   }
-  if (!segment.memory()) return nullptr;  // alone on its node
+  if (!segment.memory()) return nullptr;  // this rank is alone on its node
   char* const memory = segment.memory() + first;
   const std::uint64_t id = segment.name().random;
   context().regions.add(id, std::move(segment), memory);

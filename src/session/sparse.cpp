@@ -19,10 +19,10 @@ namespace swapmeet {
 
 namespace {
 
-/// Waits for an exchange, which is left alone for ever if MPI fails in it: MPI may still read what it sends.
+/// Waits for an exchange. If MPI fails, the exchange is never freed, because MPI may still read its messages.
 template <class Exchange>
 int finish(std::unique_ptr<Exchange>& exchange, SparseLinks& links) {
-  constexpr int patience = 5;  // looks before others may have the core
+  constexpr int patience = 5;  // number of attempts before the core is yielded
   for (int looks = 1;; ++looks) {
     const int error =
         guarded([&] { return exchange->advance(links); }, [](int failure, const char*) { return failure; });
@@ -64,7 +64,8 @@ int Communicator::sparse_alltoallv(const SparseRequest& request, Arrivals& arriv
   return arrivals.lacks() ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
-/// Collective on the first call, and on the first after another algorithm was chosen.
+/// Prepares the algorithm of sparse exchanges. Collective on the first call, and on the first call after another
+/// algorithm was chosen.
 int Communicator::prepare_sparse() {
   if (sparse_) return MPI_SUCCESS;
   if (shape_.ranks > 1 && !has_messages()) return MPI_ERR_OTHER;
@@ -78,7 +79,7 @@ int Communicator::prepare_sparse() {
         plan->choice = choose_sparse(shape_, options);
         const Spec& spec = plan->choice.spec;
         if (spec.sparse == Sparse::census) plan->counts.resize(static_cast<std::size_t>(ranks()));
-        // a single rank has nobody to ask: what it sends stays
+        // A single rank keeps its messages, and needs no request from another.
         if (spec.sparse == Sparse::forward || shape_.ranks == 1) plan->route.emplace(spec, shape_, rank_);
         made = std::move(plan);
         return MPI_SUCCESS;

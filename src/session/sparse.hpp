@@ -1,4 +1,4 @@
-/// What a communicator keeps for sparse exchanges.
+/// State of a communicator for sparse exchanges.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,15 @@
 
 namespace swapmeet {
 
-/// How they are made: found out by the first, and anew after swapmeet_set_algorithm().
+/// The algorithm of sparse exchanges. The first exchange prepares it, and the first after swapmeet_set_algorithm()
+/// prepares it anew.
 struct SparsePlan {
   SparseChoice choice;
-  std::vector<int> counts;           ///< of a census: room for one of each rank
-  std::optional<SparseRoute> route;  ///< where messages are passed on
+  std::vector<int> counts;           ///< for Sparse::census: working memory for one count of each rank
+  std::optional<SparseRoute> route;  ///< route of forwarded messages; nothing: messages are sent directly
 };
 
-/// What a rank sends, message by message.
+/// The messages that a rank sends in one exchange.
 struct SparseRequest {
   std::span<const SparseSend> sends;
   const Blocks& blocks;

@@ -16,7 +16,7 @@
 
 namespace swapmeet {
 
-/// An exchange, and the application's request for it.
+/// An exchange and the application's request for it.
 struct StartedQueue::StartedExchange {
   StartedExchange(Request what, std::shared_ptr<IdleExchanges> from)
       : execution(std::move(what)), returns_to(std::move(from)) {}
@@ -29,21 +29,21 @@ struct StartedQueue::StartedExchange {
   Execution execution;
   MPI_Request request = MPI_REQUEST_NULL;
   Decision* decision = nullptr;
-  const Decision* explained = nullptr;  ///< the last that was
+  const Decision* explained = nullptr;  ///< the decision that was explained last
   int error = MPI_SUCCESS;
   std::atomic<bool> over{false};
   std::chrono::steady_clock::time_point begin{};
   std::shared_ptr<IdleExchanges> returns_to;
-  std::uint64_t generation = 0;  ///< of the decisions when it was started
+  std::uint64_t generation = 0;  ///< value of IdleExchanges::generation at the start
 };
 
-/// Exchanges that are over, to be used again: their requests may outlive the communicator.
+/// Completed exchanges for reuse. Shared with the exchanges, because their requests may outlive the communicator.
 struct StartedQueue::IdleExchanges {
   static constexpr std::size_t most = 8;
 
   explicit IdleExchanges(MPI_Comm comm) : user(comm) { all.reserve(most); }
 
-  /// Raises an error as one of the communicator, if it is still there. Returns it as that does.
+  /// Raises an error on the communicator, if it still exists. Returns what swapmeet::raise() returns.
   int raise(int error) {
     bool lives = false;
     {
@@ -65,7 +65,8 @@ struct StartedQueue::IdleExchanges {
     return one;
   }
 
-  /// What would hold types of the application is not kept, nor what the host MPI does.
+  /// Keeps an exchange for reuse, unless it holds types of the application, is not executed by a plan of this library,
+  /// or belongs to old decisions.
   void give(std::unique_ptr<StartedExchange> one) {
     const Request& request = one->execution.request();
     if (of_neighbours(request.collective) || !request.send || !request.send->is_plain() || !request.receive.is_plain())
@@ -76,7 +77,7 @@ struct StartedQueue::IdleExchanges {
     all.push_back(std::move(one));
   }
 
-  /// Decisions are made anew; or there will be none.
+  /// Drops all kept exchanges when decisions are discarded. `for_ever`: the queue ends.
   void forget(bool for_ever) {
     const std::lock_guard lock(mutex);
     all.clear();
@@ -87,13 +88,13 @@ struct StartedQueue::IdleExchanges {
   const MPI_Comm user;
   TryMutex mutex;
   std::vector<std::unique_ptr<StartedExchange>> all;
-  std::atomic<std::uint64_t> generation = 0;  ///< of decisions
+  std::atomic<std::uint64_t> generation = 0;  ///< incremented when decisions are discarded
   bool closed = false;
 };
 
 namespace {
 
-/// As those of the host MPI's own: of nothing, from nobody.
+/// Fills in a status like that of the host MPI's own collectives: no data, from no rank.
 void fill(MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
@@ -101,7 +102,7 @@ void fill(MPI_Status* status) {
   status->MPI_TAG = MPI_ANY_TAG;
 }
 
-/// Of a request that cannot be cancelled, as those of collectives.
+/// The cancel function. Requests of collectives cannot be cancelled.
 int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
@@ -136,7 +137,8 @@ std::optional<int> StartedQueue::start_again(const std::function<bool(const Requ
   return begin(std::move(one), request);
 }
 
-/// Called by what completes the request, which thread ever has executed it: what that has done is seen from here on.
+/// The query function. The thread that completes the request calls it. From here on it sees what the thread that
+/// executed the exchange has written.
 int StartedQueue::query(void* state, MPI_Status* status) {
   const StartedExchange& one = *static_cast<StartedExchange*>(state);
   is_over(state);
@@ -149,7 +151,7 @@ bool StartedQueue::is_over(void* state) {
 }
 
 int StartedQueue::free(void* state) {
-  is_over(state);  // as in query(), which may not have been called
+  is_over(state);  // for the same reason as in query(), which may not have been called
   std::unique_ptr<StartedExchange> mine(static_cast<StartedExchange*>(state));
   const std::shared_ptr<IdleExchanges> idle = mine->returns_to;
   return guarded([&] { return idle->give(std::move(mine)), MPI_SUCCESS; });
@@ -160,7 +162,7 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
   one->error = MPI_SUCCESS;
   one->over.store(false, std::memory_order_relaxed);
   one->generation = idle_->generation.load(std::memory_order_relaxed);
-  communicator_.repeat() = {};  // no blocking call is like the last one: it waits for this
+  communicator_.repeat() = {};  // so that the next blocking call waits for this exchange
   return context().under_way->start(*this, [&]() -> int {
     waiting_.push_back(one.get());
     const int error =
@@ -172,12 +174,13 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
 }
 
 bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
-  // The host MPI knows neighbours on the application's communicator only, where it is to be called in order.
+  // The host MPI knows the neighbours only on the application's communicator, on which it must be called in order.
   if (communicator_.locked() || of_neighbours(collective)) {
-    // what was decided, blocking calls have decided: so on all ranks
+    // A known decision was made in a blocking call, and so is the same on all ranks.
     const Decision* const decision = communicator_.decided(collective, block_bytes);
     const bool by_mpi = decision && (decision->spec().intra == Transport::mpi || decision->sized);
-    const bool may_exceed_limits = decision && block_bytes > decision->unchecked_bytes;  // and go to the host MPI, then
+    // Such a call goes to the host MPI.
+    const bool may_exceed_limits = decision && block_bytes > decision->unchecked_bytes;
     const bool ours = decision && decision->exchange && !may_exceed_limits && !(by_mpi && communicator_.locked()) &&
                       !communicator_.starts_on_host();
     if (!decision) communicator_.want(collective, block_bytes);
@@ -186,10 +189,10 @@ bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes)
   return false;
 }
 
-// Not with the type of the call, by whose size MPICH 5.0 divides.
+// MPI_BYTE takes the place of the call's type, because MPICH 5.0 divides by the size of the type.
 int Communicator::start_nothing(Collective collective, MPI_Request* request) {
   {
-    std::unique_lock<TryMutex> lock;  // another thread may be deciding
+    std::unique_lock<TryMutex> lock;  // another thread may be making decisions
     if (started_) lock = std::unique_lock(started_->mutex());
     Decision& nothing = decline(collective, "nothing to send");
     if (!std::exchange(nothing.explained, true)) explain(name_of_start(collective), collective, *this, nothing, {});
@@ -246,14 +249,14 @@ int StartedQueue::start_first(StartedExchange& one) {
   return MPI_SUCCESS;
 }
 
-/// What executes `one`.
+/// Determines the decision for `one`. Returns `unfinished` while ranks still have to agree.
 int StartedQueue::decide(StartedExchange& one) {
   if (!preparing_.under_way() && communicator_.ready()) {
     if (!one.decision) one.decision = decided(one);
     if (!counted_) try {
         count(one);
       } catch (const std::bad_alloc&) {
-        return unfinished;  // there may be memory later
+        return unfinished;  // memory may be available later
       }
   }
   if (preparing_.under_way() || settles_ || !one.decision || one.decision->sized)
@@ -261,13 +264,14 @@ int StartedQueue::decide(StartedExchange& one) {
   return MPI_SUCCESS;
 }
 
-/// What has been decided for `one`, as far as it can be executed here; nullptr: it is to be decided.
+/// The known decision for `one` if it can be executed here; nullptr: a decision is still to be made.
 Decision* StartedQueue::decided(const StartedExchange& one) const {
   Decision* const known = communicator_.decided(one.collective(), one.block_bytes());
   return known ? instead_of(*known, one, communicator_.known_by_messages(one.collective())) : nullptr;
 }
 
-/// `decision`, if it is ours, within the limits, and does not rest on a call of the host MPI that waits; else `by_messages`.
+/// Returns `decision` if it is executed by this library, keeps within the limits, and needs no waiting call of the host
+/// MPI; else `by_messages`.
 Decision* StartedQueue::instead_of(Decision& decision, const StartedExchange& one, Decision* by_messages) const {
   const bool by_host =
       !decision.exchange || (decision.sized && decision.spec().family == Family::native) ||
@@ -277,10 +281,10 @@ Decision* StartedQueue::instead_of(Decision& decision, const StartedExchange& on
   return by_host ? by_messages : &decision;
 }
 
-/// Has what tries another schedule for exchanges like `one` go on, if anything does. Only one does at a time: they could not be
-/// told apart.
+/// Counts `one` in the trials for exchanges of its kind, if there are any. Only the trials of one kind are active at a
+/// time, because the time from one exchange to the next can belong to only one kind.
 void StartedQueue::count(StartedExchange& one) {
-  constexpr int most_others = 64;  // then those of the one that tries do not seem to come any more
+  constexpr int most_others = 64;  // then exchanges of the kind on trial no longer seem to come
   TrialOfStarts* const tried = trial_for(one);
   counted_ = true;
   if (!tried) return;
@@ -295,7 +299,7 @@ void StartedQueue::count(StartedExchange& one) {
   if (!settles_) one.decision = &tried->by(tried->tuning.next());
 }
 
-/// What tries another schedule for exchanges like `one`; nullptr: nothing does.
+/// The trials for exchanges like `one`; nullptr: there are none.
 StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one) {
   if (communicator_.nodes() <= 1 || !one.decision || !one.decision->exchange || of_neighbours(one.collective()))
     return nullptr;
@@ -307,7 +311,7 @@ StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one)
     try {
       Decision& single = communicator_.on_trial(collective, single_step());
       if (single.exchange) (*tried)->single = &single;
-    } catch (const std::bad_alloc&) {}  // agreed on by the ranks
+    } catch (const std::bad_alloc&) {}  // the ranks agree on it below
     return most_of_any_rank(!(*tried)->single, communicator_.peers()) == 0;
   };
   found = std::make_unique<TrialOfStarts>(
@@ -317,17 +321,17 @@ StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one)
   return found.get();
 }
 
-/// What the ranks must settle before `one`.
+/// Makes the agreements of the ranks for `one`, in a coroutine.
 int StartedQueue::prepare(StartedExchange& one) {
   const auto body = [this, &one] { one.error = guarded([&] { return settle(one); }); };
-  if (!preparing_.under_way() && !preparing_.begin(body)) return unfinished;  // there may be memory later
+  if (!preparing_.under_way() && !preparing_.begin(body)) return unfinished;  // memory may be available later
   return preparing_.resume() ? one.error : unfinished;
 }
 
-/// Waits for the other ranks, in the coroutine.
+/// The body of that coroutine: makes the agreements, and waits for the other ranks.
 int StartedQueue::settle(StartedExchange& one) {
   communicator_.finish_setting_up();
-  if (!communicator_.has_messages()) return MPI_ERR_OTHER;  // of which this is made
+  if (!communicator_.has_messages()) return MPI_ERR_OTHER;  // this library's exchanges need messages
   communicator_.expect_calls();
   if (settles_) {
     TrialOfStarts& tried = *std::exchange(settles_, nullptr);
@@ -346,7 +350,7 @@ int StartedQueue::settle(StartedExchange& one) {
   return MPI_SUCCESS;
 }
 
-/// The first is over.
+/// Completes the first exchange with `error`.
 void StartedQueue::over(int error) {
   StartedExchange* const one = waiting_.front();
   waiting_.pop_front();
@@ -354,14 +358,15 @@ void StartedQueue::over(int error) {
   settles_ = nullptr;
   if (std::exchange(begun_, false)) observer_.post()->call_ends();
   one->error = error;
-  // not only when the program completes the request: the next exchange may wait for ranks that wait in this one
+  // This must not wait until the program completes the request: the next exchange may wait for ranks that wait in this
+  // one.
   if (is_fault(error)) communicator_.revoke();
   if (communicator_.options().statistics && one->decision)
     one->decision->tally().add(one->execution.request().sent_bytes(), std::chrono::steady_clock::now() - one->begin,
                                one->execution.request().sent_blocks());
   MPI_Request request = one->request;
   one->over.store(true, std::memory_order_release);
-  PMPI_Grequest_complete(request);  // after which `one` may be gone
+  PMPI_Grequest_complete(request);  // from here on `one` may be deleted
 }
 
 }  // namespace swapmeet

@@ -1,8 +1,9 @@
-/// The non-blocking all-to-alls of one communicator. All ranks start them in the same order, and so each rank executes
-/// them: one after the other, as the blocking ones, on the same plans and in the same shared memory. What setting up needs
-/// of other ranks is the beginning of the first, and is waited for as that is: in the progress of the host MPI.
+/// The queue of the non-blocking all-to-alls of one communicator. All ranks start them in the same order, and each rank
+/// executes them one after the other, by the plans and in the shared memory of the blocking exchanges. Setting up needs
+/// other ranks. It is part of the first exchange, and so is advanced, like that, in the progress of the host MPI.
 ///
-/// For the application each is a generalised request of the host MPI, which completes it in whatever call.
+/// For the application, each exchange is a generalised request of the host MPI, which any completing call of MPI may
+/// complete.
 #pragma once
 
 #include <chrono>
@@ -30,22 +31,22 @@ class StartedQueue final : public Ongoing {
   explicit StartedQueue(Communicator& communicator);
   ~StartedQueue() override;
 
-  /// Starts an exchange, and makes the application's request. Local. Returns an error of MPI.
+  /// Starts an exchange and makes the application's request. Local. Returns as MPI does.
   int start(Request what, MPI_Request* request);
 
-  /// The same for an exchange of predefined types, not in place nor among neighbours, that is one before but for where its
-  /// buffers lie, whose memory serves again: one that is `alike`, if any.
+  /// Starts an exchange in the memory of a completed one, if a completed one is `alike` in all but its addresses; else
+  /// returns nothing. Only exchanges of predefined types are kept for this, neither in place nor with neighbours.
   std::optional<int> start_again(const std::function<bool(const Request&)>& alike, const void* send,
                                  const void* receive, MPI_Request* request);
 
-  /// Whether such an exchange is to be started by the host MPI at once, on the application's communicator, where it comes in the
-  /// order of the application's calls: so on all ranks.
+  /// Whether such an exchange must be started by the host MPI, at once and on the application's communicator, because
+  /// the host MPI can start it only in the order of the application's calls. The same on all ranks.
   bool goes_to_host(Collective collective, std::int64_t block_bytes);
 
-  /// What was decided holds no more. Requires that all that was started is over.
+  /// Discards all decisions. Requires that all started exchanges are complete.
   void decide_anew();
 
-  /// Waits until all that was started is over.
+  /// Waits until all started exchanges are complete.
   void finish();
 
   bool under_way() const override { return !waiting_.empty(); }
@@ -61,7 +62,7 @@ class StartedQueue final : public Ongoing {
   static int free(void* state);
   static bool is_over(void* state);
   int begin(std::unique_ptr<StartedExchange> one, MPI_Request* request);
-  // Each returns `unfinished`, or an error, with which the first is over.
+  // These functions return `unfinished`, or an error with which the first exchange ends.
   int advance_first();
   int start_first(StartedExchange& one);
   int decide(StartedExchange& one);
@@ -74,24 +75,24 @@ class StartedQueue final : public Ongoing {
   void over(int error);
 
   Communicator& communicator_;
-  std::deque<StartedExchange*> waiting_;  ///< in the order of their starts; the first is executed
+  std::deque<StartedExchange*> waiting_;  ///< in the order of their starts; the first one is being executed
   Coroutine preparing_;
-  /// What tries others for exchanges of a kind, with blocks of a class of sizes.
+  /// The trials for exchanges of one collective with block sizes of one class.
   struct TrialOfStarts {
     StartedTuning tuning;
     Decision* usual;
-    Decision* single = nullptr;  ///< once it is prepared
+    Decision* single = nullptr;  ///< nullptr: not prepared
 
     Decision& by(StartedTuning::Arm arm) { return arm == StartedTuning::Arm::single && single ? *single : *usual; }
   };
   std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<TrialOfStarts>> trials_;
-  TrialOfStarts* settles_ = nullptr;  ///< with the exchange that is prepared
-  TrialOfStarts* trial_ = nullptr;    ///< of these
-  int others_ = 0;                    ///< exchanges of others since its last one
+  TrialOfStarts* settles_ = nullptr;  ///< trials on which the ranks agree in the preparation of the first exchange
+  TrialOfStarts* trial_ = nullptr;    ///< the current one of trials_
+  int others_ = 0;                    ///< exchanges of other kinds since its last exchange
   std::shared_ptr<IdleExchanges> idle_;
-  Observer observer_;     ///< for the watchdog
-  bool begun_ = false;    ///< it knows of the first
-  bool counted_ = false;  ///< the first, by what tries others
+  Observer observer_;     ///< reports to the watchdog
+  bool begun_ = false;    ///< the watchdog knows of the first exchange
+  bool counted_ = false;  ///< count() has been called for the first exchange
 };
 
 }  // namespace swapmeet

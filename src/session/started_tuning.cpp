@@ -13,7 +13,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Takes no memory: a rank that had none would leave the others waiting.
+/// The median of times. Allocates no memory: a rank that lacked it would let the others wait.
 double median(std::vector<double>& times_s) {
   if (times_s.empty()) return 0;
   const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
@@ -21,7 +21,7 @@ double median(std::vector<double>& times_s) {
   return *middle;
 }
 
-/// The first messages between two ranks take longer.
+/// The shortest time, for a schedule that was just begun: the first messages between two ranks take longer.
 double least(const std::vector<double>& times_s) { return times_s.empty() ? 0 : std::ranges::min(times_s); }
 
 }  // namespace
@@ -36,7 +36,7 @@ bool is_single_step(const Spec& spec) {
   return spec.family == Family::native || (spec.family == Family::direct && spec.window == 0);
 }
 
-/// Trials take some ten exchanges' time, if they lose.
+/// Sets the first pause such that losing trials, which cost the time of some ten exchanges, keep within `share`.
 StartedTuning::StartedTuning(Ranks ranks, Spec usual, std::function<bool()> make_single)
     : ranks_(std::move(ranks)), usual_(usual), make_single_(std::move(make_single)),
       pause_(static_cast<int>(10 / std::clamp(ranks_.share, 1e-4, 1.0))) {
@@ -78,13 +78,13 @@ void StartedTuning::enter(std::size_t block) {
   left_ = blocks[block].exchanges;
 }
 
-/// On average over the ranks, which in the long run take the same time.
+/// Compares the schedules by the mean of the ranks' times, which in the long run are the same.
 void StartedTuning::judge() {
   constexpr double hopeless = 1.25, better = 0.95;
   const bool first = block_ + 1 == first_judged;
   std::vector<double>& singles_s = times_of(Arm::single);
   std::array<double, 2> times_s = {median(times_of(Arm::usual)), first ? least(singles_s) : median(singles_s)};
-  std::array<std::int64_t, 2> sums_ns{};  // whose sum is the same on all ranks, in whatever order
+  std::array<std::int64_t, 2> sums_ns{};  // integers, whose sum is the same on all ranks in any order of addition
   std::ranges::transform(times_s, sums_ns.begin(), [](double time_s) { return std::llround(1e9 * time_s); });
   if (reduce(sums_ns, MPI_INT64_T, MPI_SUM, ranks_.peers) != MPI_SUCCESS) return end();
   std::ranges::transform(sums_ns, times_s.begin(),
@@ -104,10 +104,10 @@ void StartedTuning::report(double usual_s, double single_s) const {
   try {
     say_once(ranks_.calls + ": from one to the next the program takes " + takes(usual_s, usual_) + ", " +
              takes(single_s, single_step()) + (chosen_ == Arm::single ? ", which is taken" : ", which is left"));
-  } catch (const std::bad_alloc&) {}  // of this rank alone: the exchange goes on
+  } catch (const std::bad_alloc&) {}  // on this rank only: the exchange continues
 }
 
-/// Exchanges go as chosen for a while.
+/// Uses the chosen schedule for a while.
 void StartedTuning::pause() {
   paused_ = true;
   arm_ = chosen_;
@@ -116,7 +116,7 @@ void StartedTuning::pause() {
   for (std::vector<double>& times_s : times_s_) times_s.clear();
 }
 
-/// All go as usual from now on.
+/// Uses the usual schedule from now on.
 void StartedTuning::end() {
   paused_ = ended_ = true;
   arm_ = chosen_ = Arm::usual;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int root = 0;
 
-/// What the first rank does while the others wait. Nothing is thrown.
+/// Reads the table of slots on rank 0, while the other ranks wait. Throws nothing.
 SlotTable read(const OrderSource& source, std::span<const Rank> world_ranks, std::string& problem) {
   try {
     Result<SlotTable> table = read_slots(source, world_ranks, context().world_ranks);
@@ -26,7 +26,8 @@ SlotTable read(const OrderSource& source, std::span<const Rank> world_ranks, std
   return {};
 }
 
-/// Every rank's rows: what its member sends, then what it receives. Collective. False: MPI failed on a rank.
+/// Sends every rank the rows of its endpoint: the slots in which it sends to each endpoint, then the slots in which it
+/// receives from each. Collective. Returns false, on all ranks, if MPI failed on one.
 bool scatter(const SlotTable& slots, const Endpoints& all, Rank rank, const Peers& peers, SlotRows& rows) {
   const auto number = static_cast<std::size_t>(rows.members);
   std::vector<std::int32_t> everybody, mine(2 * number);
@@ -51,7 +52,7 @@ std::string broadcast(std::string text, const Peers& peers) {
   return text;
 }
 
-/// "220 slots, 208 at least"
+/// A summary such as "220 slots, 208 at least".
 std::string summary_of(std::int64_t slots, std::int64_t bound) {
   return std::to_string(slots) + " slots, " + std::to_string(bound) + " at least";
 }

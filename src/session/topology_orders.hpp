@@ -1,5 +1,5 @@
-/// Orders of the topology on a communicator: its first rank reads the table of each of them (topology/slot_table.hpp) once and
-/// gives every rank its part.
+/// The topology orders of a communicator. Rank 0 reads the table of each order once (topology/slot_table.hpp), and
+/// sends every rank its part.
 #pragma once
 
 #include <memory>
@@ -11,22 +11,22 @@
 
 namespace swapmeet {
 
-/// What has come of an order, the same on all ranks but for the rows.
+/// An order that was read, or the reason why it cannot be used. The same on all ranks except `rows`.
 struct MadeOrder {
   OrderSource source;
-  std::vector<std::int32_t> member_of;   ///< for each rank, who it is of those that meet
-  std::shared_ptr<const SlotRows> rows;  ///< of this rank, or its node
-  std::string problem;                   ///< why there are none; "": there are
-  std::string summary;                   ///< how good it is, for people
+  std::vector<std::int32_t> member_of;   ///< for each rank, its endpoint (topology/endpoints.hpp)
+  std::shared_ptr<const SlotRows> rows;  ///< rows of the table for this rank's endpoint; nullptr: it was not read
+  std::string problem;                   ///< why the order cannot be used; "": it can
+  std::string summary;                   ///< number of slots and their lower bound, to be printed
 };
 
 class Orders {
  public:
-  /// The order of `spec`, read when it is first asked for. Collective over `peers`, whose ranks are those of `shape`, and who can send messages.
-  /// nullptr: the spec asks for none.
+  /// The order that `spec` asks for; nullptr if it asks for none. The first call for an order reads it, and is
+  /// collective over `peers`, which must have the ranks of `shape` and be able to send messages.
   const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, const Peers& peers);
 
-  /// `shape` with the order that was made for `spec`.
+  /// Returns `shape` with the order that find() has made for `spec`, if any.
   Shape shape_for(const Spec& spec, const Shape& shape) const;
 
  private:

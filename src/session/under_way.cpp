@@ -9,9 +9,10 @@ namespace swapmeet {
 
 namespace {
 
-std::atomic<int> number{0};  ///< under way in the process
+std::atomic<int> number{0};  ///< number of objects under way in the process
 
-/// Whether this thread is moving all on: the host MPI, which it calls for that, comes back to us.
+/// Whether this thread is already advancing exchanges. Advancing calls the host MPI, whose progress calls this library
+/// again.
 thread_local bool moving = false;
 
 }  // namespace
@@ -31,7 +32,7 @@ Left UnderWay::in_progress() {
   if (before == 0) return Left::nothing;
   if (std::exchange(moving, true)) return Left::something;
   ProgressThread::count_look();
-  constexpr int most_looks = 8;  // each takes less than the way through the host MPI's progress
+  constexpr int most_looks = 8;  // each takes less time than one pass through the host MPI's progress
   UnderWay& all = *context().under_way;
   auto rested = Ongoing::Rest::unknown;
   bool completed = false;
@@ -44,7 +45,7 @@ Left UnderWay::in_progress() {
   return completed || rested != Ongoing::Rest::unknown ? Left::rested : Left::something;
 }
 
-/// What has just begun, whose baton the caller holds.
+/// Advances an object that has just started, and adds it to the list if it is not over. The caller holds its lock.
 void UnderWay::move_new(Ongoing& one) {
   const bool before = std::exchange(moving, true);
   one.advance();
@@ -58,7 +59,7 @@ void UnderWay::move_new(Ongoing& one) {
   begin_progress(in_progress);
 }
 
-/// Whose baton the caller holds.
+/// Advances an object, and removes it from the list if it is over. The caller holds its lock.
 void UnderWay::move(Ongoing& one) {
   if (!one.under_way()) return;
   one.advance();
@@ -68,7 +69,8 @@ void UnderWay::move(Ongoing& one) {
   number.store(static_cast<int>(ongoing_.size()), std::memory_order_relaxed);
 }
 
-/// `in_progress`: of the host MPI. Returns how it has rested there.
+/// Advances all objects except `one`. `in_progress`: this runs in the host MPI's progress. Then it returns how objects
+/// have rested.
 Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
   auto rested = Ongoing::Rest::unknown;
   for (std::size_t next = 0;;) {
@@ -85,7 +87,7 @@ Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
     }
     if (!other) return rested;
     move(*other);
-    if (!other->under_way()) --next;  // the next is in its place
+    if (!other->under_way()) --next;  // the next object has taken its place
     else if (in_progress) rested = std::max(rested, other->rest());
     other->mutex().unlock();
     if (last) return rested;
@@ -104,7 +106,7 @@ bool UnderWay::advance(Ongoing& one) {
 }
 
 void UnderWay::finish(Ongoing& one) {
-  constexpr int patience = 64;  // looks before others may have the core
+  constexpr int patience = 64;  // number of attempts before the core is yielded
   for (int looks = 1; !advance(one); ++looks) {
     {
       const std::lock_guard lock(one.mutex());

@@ -1,5 +1,5 @@
-/// What the application has started and not completed, all of it in the process. It moves on in the host MPI's progress
-/// where that calls others, and in our own calls that wait.
+/// All started and unfinished exchanges of the process. They are advanced in the host MPI's progress, if the host MPI
+/// can call other code there, and in this library's own waiting calls.
 #pragma once
 
 #include <sched.h>
@@ -14,8 +14,8 @@
 
 namespace swapmeet {
 
-/// A lock that its own thread may try to take again (and does not get): the host MPI's progress may come to us from
-/// calls that we make ourselves.
+/// A lock that its owner may safely try to take again; the attempt fails. This is needed because the host MPI's
+/// progress, entered from a call that this library makes, may call the library again.
 class TryMutex {
  public:
   bool try_lock() { return !taken_.exchange(true, std::memory_order_acquire); }
@@ -28,6 +28,7 @@ class TryMutex {
   std::atomic<bool> taken_{false};
 };
 
+/// An exchange, or a queue of exchanges, that can be under way.
 class Ongoing {
  public:
   Ongoing() = default;
@@ -37,20 +38,21 @@ class Ongoing {
 
   virtual bool under_way() const = 0;
 
-  /// Does what can be done without waiting. Lets no exception out.
+  /// Advances it without waiting. Throws no exception.
   virtual void advance() = 0;
 
-  /// Whether it may be advanced in the progress of the host MPI: see progress_is_locked().
+  /// Whether it may be advanced in the progress of the host MPI (see progress_is_locked()).
   virtual bool goes_on_in_progress() const { return true; }
 
-  /// Nothing could be done: lets others have the core if one of them is awaited there; waits a moment if not.
+  /// Rests after an advance() that could do nothing. Yields the core if a node peer that is awaited may need it, else
+  /// waits briefly. unknown: the exchange uses no shared memory, so it does neither.
   enum class Rest : std::uint8_t { unknown, waited, yielded };
   virtual Rest rest() { return Rest::unknown; }
 
-  TryMutex& mutex() { return mutex_; }  ///< guards all of it
+  TryMutex& mutex() { return mutex_; }  ///< guards the whole object
 
  protected:
-  /// nullptr: all goes by MPI.
+  /// Rests by the node peers. nullptr: messages of the host MPI only.
   static Rest rest_with(NodePeers* node_peers) {
     if (!node_peers) return Rest::unknown;
     return node_peers->rest() ? Rest::yielded : Rest::waited;
@@ -60,14 +62,14 @@ class Ongoing {
   TryMutex mutex_;
 };
 
-/// Thread-safe.
+/// The exchanges that are under way in this process. Thread-safe.
 class UnderWay {
  public:
-  /// Something exists from now on that may be started: there is room for it. And no more.
+  /// Reserves room for one more object that may be started, so that starting needs no memory; forget() undoes this.
   void expect();
   void forget();
 
-  /// Starts `one` by begin(), which returns an error if it is not under way, and moves it on once.
+  /// Starts `one` by begin(), and advances it once. begin() returns an error if `one` is not under way after it.
   template <class Begin>
   int start(Ongoing& one, Begin begin) {
     const std::lock_guard lock(one.mutex());
@@ -77,19 +79,20 @@ class UnderWay {
     return 0;
   }
 
-  /// Moves everything on, but waits for nobody: what another thread moves is left to it. Returns whether `one` is over.
+  /// Advances all exchanges once, without waiting. Exchanges that another thread is advancing are left to it, except
+  /// `one`. Returns whether `one` is over.
   bool advance(Ongoing& one);
 
-  /// Until it is over.
+  /// Waits until `one` is over.
   void finish(Ongoing& one);
 
-  /// Whether anything is under way in the process.
+  /// Whether anything is under way in the process. Local.
   static bool any();
 
   /// Whether `one` is under way.
   static bool has(Ongoing& one);
 
-  /// As of begin_progress(), for all of the process.
+  /// Advances all exchanges of the process; the function for begin_progress().
   static Left in_progress();
 
  private:
@@ -97,8 +100,8 @@ class UnderWay {
   void move(Ongoing& one);
   Ongoing::Rest move_all_but(const Ongoing* one, bool in_progress);
 
-  TryMutex list_mutex_;            ///< guards what follows; the host MPI is never called under it
-  std::vector<Ongoing*> ongoing_;  ///< under way, each
+  TryMutex list_mutex_;            ///< guards the members below; never held during a call of the host MPI
+  std::vector<Ongoing*> ongoing_;  ///< each is under way
   std::size_t expected_ = 0;
 };
 

@@ -1,20 +1,23 @@
-/// The engine: one exchange of one rank, round by round. It alone knows windows, completion rules and the order of
-/// posting; everything that executes a schedule or a flow is this engine over a fabric and with a payload.
+/// The engine executes one exchange of one rank, round by round. It alone implements windows, completion rules and the
+/// order of posting. Everything that executes a schedule or a flow runs this engine, with a fabric and a payload as
+/// template parameters:
 ///
-/// Fabric   moves messages: over MPI and within the node (exchange/links.hpp), or between the ranks of a proof
-///          (verify/mailbox.hpp).
-/// Payload  says what they hold: the rounds, the first and perhaps a further part of each message, copies, and what
-///          becomes of a message that has arrived or left.
+/// Fabric   moves messages: by MPI and within the node (exchange/links.hpp), or between simulated ranks in the verifier
+///          (verify/rendezvous.hpp).
+/// Payload  defines the content: the rounds, the first part and possibly a further part of each message, the local
+///          copies, and the action after a message has arrived or has left.
 ///
-/// A message in flight has a slot: 0..window-1 receives, window..2·window-1 sends. With complete=all, slots are filled
-/// once all are free (a batch); with complete=any and test, each as soon as it is free.
+/// Each message in flight occupies a slot: slots 0..window-1 are for receives, slots window..2·window-1 for sends. With
+/// complete=all, the slots are filled again when all of them are free (a batch). With complete=any and complete=test,
+/// each slot is filled again as soon as it is free.
 ///
-/// advance() never allocates. It is resumable: with a fabric that does not wait it returns `unfinished` where nothing
-/// moves, and goes on there when it is called again.
+/// advance() never allocates. It can be resumed: if the fabric does not wait, advance() returns `unfinished` when
+/// nothing moves, and the next call continues at that point.
 ///
-/// Errors: a payload that has failed (no memory, a message that was not as long as expected) goes on to exchange what
-/// it can, marked, so that every rank that depends on it learns of it and all stay in step; the exchange then ends with
-/// the first such error. Only where the fabric itself fails is the exchange given up.
+/// Errors: after a failure in the payload (no memory, a message of unexpected length) the exchange continues. The rank
+/// marks the messages whose data it does not have, so that every rank that depends on them learns of the failure and
+/// all ranks stay in step. The exchange then ends with the first such error. It is given up only when the fabric itself
+/// fails.
 #pragma once
 
 #include <climits>
@@ -26,36 +29,36 @@
 
 namespace swapmeet {
 
-/// In place of an error: what was asked for is not there yet; call again.
+/// Returned in place of an error: the requested result is not available yet, and the caller must call again.
 inline constexpr int unfinished = INT_MIN;
 
-/// What starting a message came to.
+/// The state of a message after the attempt to start it.
 enum class Started : std::uint8_t {
-  nothing,   ///< it holds nothing, and is left out at both ends
-  finished,  ///< it is over already
+  nothing,   ///< the message is empty; both ends leave it out
+  finished,  ///< the message is already complete
   underway,
 };
 
 template <class Fabric, class Payload>
 class Engine {
  public:
-  /// Both live as long. The fabric has room for the widest window of the payload.
+  /// Both arguments must outlive the engine. The fabric must have room for the widest window of the payload.
   Engine(Fabric& fabric, Payload& payload) : fabric_(fabric), payload_(payload) {}
 
-  /// The next exchange begins, from the beginning.
+  /// Prepares for the next exchange, from its first round on.
   void restart() {
     round_ = 0;
     begun_ = entered_ = gave_up_ = false;
   }
 
-  /// One round alone, to its end or as advance().
+  /// Executes one round alone. Waits until it is complete or returns `unfinished`, as advance() does.
   int round(std::size_t index) {
     round_ = index;
     const int error = run(payload_.round(index));
     return error && error != unfinished ? give_up(error) : error;
   }
 
-  /// Gives up the exchange for an error of the fabric, which is returned.
+  /// Gives up the exchange because of an error of the fabric. Returns that error.
   int give_up(int error) {
     gave_up_ = true;
     fabric_.abandon();
@@ -63,7 +66,8 @@ class Engine {
   }
   bool gave_up() const { return gave_up_; }
 
-  /// 0: the rank's own part is over; `unfinished`; or an error, after which it is over, too, unless it gave_up().
+  /// Returns 0 when this rank's part is complete, `unfinished`, or an error. After an error the exchange is complete,
+  /// too, unless gave_up() is true.
   int advance() {
     if (!begun_) {
       const int error = payload_.begin(fabric_);
@@ -131,8 +135,8 @@ class Engine {
                           : fill<true>(slot, round.first_send, round.send_count, next_send_);
   }
 
-  /// Starts the next message in a free slot, if one is left. A batch counts messages that hold nothing or are over at
-  /// once, a sliding window does not.
+  /// Starts the next message in a free slot, if the round has one left. In a batch, a message that is empty or
+  /// completes at once uses up its slot; a sliding window goes on to the next message.
   template <bool is_send>
   int fill(std::uint32_t slot, std::uint32_t first, std::uint32_t count, std::uint32_t& next) {
     while (next < count) {
@@ -149,7 +153,7 @@ class Engine {
     return 0;
   }
 
-  /// All messages of a batch at once, where all are requests of the fabric.
+  /// Completes all messages of a batch at once. Requires that all of them are requests of the fabric.
   int finish_batch() {
     if (const int error = fabric_.finish_all()) return error;
     active_ = 0;
@@ -163,7 +167,7 @@ class Engine {
         if (fabric_.taken(slot)) over(slot);
   }
 
-  /// Until some message is over, where the fabric waits; else one look.
+  /// Polls until at least one message completes if the fabric waits; otherwise polls once.
   int poll(const Round& round) {
     bool any = false;
     while (true) {
@@ -178,7 +182,8 @@ class Engine {
     }
   }
 
-  /// What `slot` held is over, unless the message has a further part.
+  /// Handles the completion of the part in `slot`: starts the further part of the message if there is one, and
+  /// otherwise completes the message.
   int done(const Round& round, std::uint32_t slot) {
     if constexpr (Payload::has_parts) {
       Started started = Started::nothing;
@@ -208,8 +213,8 @@ class Engine {
   std::size_t round_ = 0;
   bool begun_ = false, entered_ = false, copied_ = false, sliding_ = false, gave_up_ = false;
   std::uint32_t window_ = 0;
-  std::uint32_t next_send_ = 0, next_receive_ = 0;  ///< messages of the round that have not been started
-  std::uint32_t active_ = 0;                        ///< slots in use
+  std::uint32_t next_send_ = 0, next_receive_ = 0;  ///< index of the first one not started, within the round
+  std::uint32_t active_ = 0;                        ///< number of messages in flight
 };
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// How large the rows of a node are, and where the blocks in them lie (node/rows.hpp).
+/// The size of the rows of shared memory of a node, and the layout of the blocks in them (node/rows.hpp).
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,26 @@ namespace swapmeet {
 
 struct RowSize {
   std::uint32_t members = 1;
-  std::uint32_t block_bytes = 0;  ///< the largest block of a row, whole cache lines; 0: there are no rows
+  std::uint32_t block_bytes = 0;  ///< size of the largest block in a row, in whole cache lines; 0: the node has no rows
 
   static constexpr RowsInTurn turns{};
-  /// Of a block, where memory is not short.
+  /// Size of the largest block in a row if memory is not short.
   static constexpr std::uint32_t most_block_bytes = 4096;
   static constexpr std::size_t line = 64, flag_bytes = 8, entry_bytes = 8;
 
   static constexpr std::size_t aligned(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
-  /// Of one row. The table: the flag, and an entry for each block.
+  /// Sizes of the parts of one row. The table is the flag and one entry for each block.
   std::size_t table_bytes() const { return flag_bytes + (members - 1) * entry_bytes; }
   std::size_t head_bytes() const { return aligned(table_bytes(), line); }
   std::size_t bulk_bytes() const { return std::size_t{members - 1} * block_bytes + line; }
 
-  /// Of all rows of a rank.
+  /// Sizes of the parts of all rows of a rank.
   std::size_t heads_bytes() const { return block_bytes == 0 ? 0 : turns.rows * head_bytes(); }
   std::size_t bulks_bytes() const { return block_bytes == 0 ? 0 : turns.rows * bulk_bytes(); }
 
-  /// Where blocks of one size are, from the beginning of the head on, where that ends in the bulk.
+  /// Positions of blocks of one size, as offsets from the beginning of the head. Offsets beyond the end of the head
+  /// continue in the bulk.
   struct Spacing {
     std::size_t first, apart;
     std::size_t offset(std::uint32_t n) const { return first + n * apart; }
@@ -39,7 +40,7 @@ struct RowSize {
     return fit ? Spacing{flag_bytes, near} : Spacing{head_bytes(), apart(bytes)};
   }
 
-  /// From one block in the bulk to the next: so that none touches more cache lines than it must.
+  /// Distance from one block in the bulk to the next, chosen so that no block touches more cache lines than necessary.
   static std::size_t apart(std::size_t bytes) {
     if (bytes > line / 2) return aligned(bytes, line);
     std::size_t least = 8;

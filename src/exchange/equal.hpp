@@ -1,4 +1,4 @@
-/// The payloads of exchanges whose blocks both ends know: by a schedule.
+/// Payloads for exchanges in which both ends of each message know the block sizes. A schedule prescribes the messages.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,18 @@
 
 namespace swapmeet {
 
-/// Blocks of one size, side by side.
+/// Send and receive buffers with blocks of one size that lie side by side.
 struct Rows {
-  char *send, *receive;  ///< where they begin
+  char *send, *receive;  ///< first block of each buffer
   std::int64_t block_bytes;
   struct Unit {
     std::int64_t count;
     MPI_Datatype type;
-  } sent, received;  ///< what a block is in messages
+  } sent, received;  ///< one block, as MPI's count and datatype
 };
 
-/// What the payloads of equal blocks have in common. `Blocks`: what their messages are made of.
+/// The common part of the payloads in this file. `Payload` is the derived class (CRTP), which knows the memory of each
+/// message.
 template <class Payload, class Watching>
 class EqualPayload {
  public:
@@ -78,7 +79,7 @@ class EqualPayload {
     }
   };
 
-  /// What this rank exchanges instead of `message`, after a failure.
+  /// The substitute for `message` that this rank sends or receives after a failure.
   template <bool is_send>
   [[gnu::noinline]] Part without_data(const Message& message) const {
     const std::int64_t bytes = static_cast<const Payload&>(*this).bytes(message);
@@ -93,18 +94,20 @@ class EqualPayload {
   const Fabric& fabric_;
 };
 
-/// Where blocks lie anywhere: each message is one block in the application's own type, or some bytes of one.
+/// Payload for blocks at arbitrary addresses. Each message is one block in the application's datatype, or some of its
+/// bytes.
 template <class Watching>
 class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   using Base = EqualPayload<BlocksPayload<Watching>, Watching>;
   friend Base;
 
  public:
-  /// `as_bytes`: the bytes of the first segment, if the schedule has segments; else all. Types are contiguous then.
+  /// `as_bytes`: messages are bytes, those of the current segment if the schedule has segments; this requires
+  /// contiguous types. Otherwise each message is a whole block in the application's type.
   BlocksPayload(const Schedule& schedule, bool as_bytes, Failure& failure, const Links<Watching>& fabric)
       : Base(schedule, failure, fabric), as_bytes_(as_bytes) {}
 
-  /// Before each exchange. The blocks stay where they are until it is over.
+  /// Sets the blocks of the next exchange. Both arguments must stay in place until it is complete.
   void bind(const Blocks& send, const Blocks& receive) {
     send_ = &send;
     receive_ = &receive;
@@ -112,10 +115,10 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     streams_.reset();
   }
 
-  std::size_t equal_bytes() const { return 0; }  ///< of each block, as all ranks know; 0: they do not
+  std::size_t equal_bytes() const { return 0; }  ///< size of every block, if all ranks know it; 0: not known
   bool in_place() const { return *send_ == *receive_; }
 
-  /// Goes on to the next segment. False: no block of this rank has so many bytes, and its part is over.
+  /// Goes on to the next segment. Returns false if no block of this rank is that long: then its part is complete.
   bool next_pass() {
     if (this->schedule_.segment_bytes == 0) return false;
     offset_ += this->schedule_.segment_bytes;
@@ -157,7 +160,8 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     return {{all, 1}, all->bytes};
   }
 
-  /// Whether a block of so many bytes is received past the caches, which what the node exchanges would exceed.
+  /// Whether a block of this size is written past the caches when it is received: all blocks that the node exchanges
+  /// together would exceed the caches.
   bool streams(std::int64_t bytes) const {
     constexpr std::int64_t least_bytes = 64 << 10;
     if (bytes < least_bytes || !this->fabric_.shares_node()) return false;
@@ -174,9 +178,9 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     const Part from = block(both.from), to = block(both.to);
     if (from.count == 0) return;
     const Datatype &sent = send_->type(both.from.first), &received = receive_->type(both.to.first);
-    if (from.address == to.address && sent.handle == received.handle) return;  // in place
+    if (from.address == to.address && sent.handle == received.handle) return;
     const std::int64_t bytes = from.count * (as_bytes_ ? 1 : sent.size);
-    const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI is to say so
+    const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI reports the error
     if (!fits || !sent.contiguous || !received.contiguous) {
       const MPI_Comm alone = this->fabric_.call().peers->alone;
       const bool by_mpi = this->fabric_.call().waits && !(fits && sent.mapped() && received.mapped());
@@ -196,7 +200,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   std::int64_t offset_ = 0;
 };
 
-/// The same where all blocks are of one size, not empty, and lie side by side.
+/// Payload for non-empty blocks of one size that lie side by side.
 template <class Watching>
 class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   using Base = EqualPayload<RowsPayload<Watching>, Watching>;
@@ -206,7 +210,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   RowsPayload(const Schedule& schedule, MessageTypes& types, Failure& failure, const Links<Watching>& fabric)
       : Base(schedule, failure, fabric), types_(types) {}
 
-  /// Before each exchange. `rows` stay until it is over.
+  /// Sets the buffers of the next exchange. `rows` must stay in place until it is complete.
   void bind(const Rows& rows, char* scratch) {
     rows_ = &rows;
     base_[0] = rows.send;
@@ -219,7 +223,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   bool in_place() const { return rows_->send == rows_->receive; }
   bool next_pass() const { return false; }
 
-  /// Blocks side by side.
+  /// The blocks of a run with stride 1, as one part of a buffer.
   template <bool is_send>
   Part row(const Run& run) const {
     const Rows::Unit& unit = is_send ? rows_->sent : rows_->received;
@@ -260,7 +264,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
     return base_[static_cast<std::size_t>(run.buffer)] + run.first * rows_->block_bytes;
   }
 
-  /// A message of blocks that do not lie side by side.
+  /// The part for a message whose blocks do not lie side by side: one element of a derived datatype.
   template <bool is_send>
   [[gnu::noinline]] Part scattered(const Message& message) const {
     types_.bind(base_[0], base_[1], base_[2], rows_->block_bytes);
@@ -278,7 +282,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   }
 
   const Rows* rows_ = nullptr;
-  char* base_[3] = {};  // of send, receive, scratch
+  char* base_[3] = {};  // of send, receive and scratch buffer
   MessageTypes& types_;
 };
 

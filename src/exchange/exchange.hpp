@@ -1,4 +1,5 @@
-/// An algorithm made ready to run on a communicator, again and again, one exchange at a time.
+/// An Exchange is an algorithm that has been prepared for a communicator. It can be run repeatedly, one exchange at a
+/// time.
 #pragma once
 
 #include <cstdint>
@@ -22,51 +23,53 @@ class Exchange {
 
   const Spec& spec() const { return spec_; }
 
-  /// What blocks must be, on both sides: as they are; such that we know where their data are, for we copy them; or
-  /// contiguous, for they are cut, forwarded or copied as bytes.
+  /// Requirements on the blocks of both sides: none; a known type map (`maps`), because the library copies their data
+  /// itself; or contiguous blocks (`bytes`), because they are cut, forwarded or copied as bytes.
   enum class Needs : std::uint8_t { nothing, maps, bytes };
   virtual Needs needs() const = 0;
 
-  /// Whether blocks of a side can be exchanged as they lie. `meets_bytes`: those that they are exchanged with are bytes,
-  /// and the messages of an MPI that are bytes at one end and a derived type at the other are more than every MPI can do.
+  /// Whether the blocks of one side can be exchanged from where they lie. `meets_bytes`: the other side sends or
+  /// receives them as bytes. Not every MPI supports a message that is bytes at one end and a derived datatype at the
+  /// other.
   bool takes(const Blocks& blocks, bool meets_bytes) const {
     return blocks.contiguous() || (needs() == Needs::maps && blocks.mapped()) ||
            (needs() == Needs::nothing && !meets_bytes);
   }
 
-  /// Whether all blocks may be received where others are sent from, as for MPI_IN_PLACE; and whether these can be: the same
-  /// ones on both sides, as they lie.
+  /// Whether every block may be received into the memory of the block that is sent, as for MPI_IN_PLACE. swaps():
+  /// whether these particular blocks can be exchanged so, from where they lie.
   virtual bool takes_place() const { return false; }
   bool swaps(const Blocks& blocks) const { return takes_place() && takes(blocks, false); }
 
-  /// Blocks of working memory that a call may take: of this rank at first, and after share_working_blocks(most) the most
-  /// that any rank needs, which is what decisions may be based on.
+  /// Number of blocks of working memory that a call may take. At first this is the number of this rank; after
+  /// share_working_blocks(most) it is the largest of all ranks, on which decisions may be based.
   virtual std::int64_t working_blocks() const = 0;
   virtual void share_working_blocks(std::int64_t most) = 0;
 
-  /// Exchanges blocks. Collective; blocks until the rank's own part is done; allocates nothing once scratch memory and
-  /// lists are there. `sent`, set where there is an error: whether anything was sent; if not, MPI has refused the
-  /// arguments, and the call may be made again. Not to be called by two threads at a time (nor would MPI allow it on one communicator).
+  /// Exchanges the blocks. Collective. Returns when this rank's own part is complete. Allocates nothing once scratch
+  /// memory and lists exist. `sent` is set if there is an error: whether anything was sent. If not, MPI has refused the
+  /// arguments, and the call may be made again. Two threads must not call it at the same time (MPI forbids that on one
+  /// communicator, too).
   ///
-  /// An error on this rank, call.failure among them, does not end the exchange: marked messages take the place of what
-  /// it cannot send, so that every rank whose data depend on it returns an error, too, and all stay in step. Only where
-  /// MPI itself fails again and again the exchange is given up; then it is broken().
+  /// An error on this rank, including call.failure, does not end the exchange. The rank sends marked messages in place
+  /// of the data that it cannot send, so that every rank whose data depend on it returns an error, too, and all ranks
+  /// stay in step. The exchange is given up only if MPI itself fails repeatedly; then it is broken().
   virtual int run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) = 0;
 
-  /// The same without waiting: start() readies everything, which is local, and advance() does what can be done, as often
-  /// as it returns `unfinished`; then it is over, with MPI_SUCCESS or an error. The blocks stay where they are until
-  /// then.
+  /// Nonblocking form of run(). start() prepares everything and is local. advance() does all that is possible without
+  /// waiting; it returns `unfinished` as long as the exchange is under way, then MPI_SUCCESS or an error. The blocks
+  /// must stay in place until then.
   virtual void start(const Blocks& send, const Blocks& receive, const Invocation& call) = 0;
   virtual int advance() = 0;
 
-  /// What this rank sends in one exchange of such blocks; what is not known before is of the last one that start()
-  /// began: nothing if there was none.
+  /// The traffic that this rank sends in one exchange of such blocks. If it depends on more than the blocks, the
+  /// traffic of the last exchange that start() began and that is complete; nothing if there was none.
   virtual std::optional<SentTraffic> traffic(const Blocks& sent) const = 0;
 
-  /// The most bytes of working memory in use at a time so far, without staging.
+  /// The largest number of bytes of working memory in use at any time so far, without staging buffers.
   virtual std::int64_t peak_bytes() const = 0;
 
-  /// Whether nothing can be exchanged any more: what was under way is unknown.
+  /// Whether no further exchange is possible, because the state of the last one is unknown.
   bool broken() const { return broken_; }
 
  protected:

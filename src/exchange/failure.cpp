@@ -6,8 +6,8 @@
 
 namespace swapmeet {
 
-// Not MPI_Waitall nor MPI_Testall: MPICH raises their errors on MPI_COMM_SELF, where they end the application, and those
-// of MPI_Wait and MPI_Test on the communicator of the message, which is the job's.
+// MPI_Waitall and MPI_Testall are not used: MPICH raises their errors on MPI_COMM_SELF, where they end the application.
+// It raises errors of MPI_Wait and MPI_Test on the communicator of the message, which is the job's.
 int finish(std::span<MPI_Request> requests, std::size_t receives, MPI_Status* statuses, Failure& failure,
            bool passes_on, bool waits, const Team& team) {
   bool all = true;
@@ -25,7 +25,7 @@ int finish(std::span<MPI_Request> requests, std::size_t receives, MPI_Status* st
       }
       if (is_fault(error)) return error;
       if (truncated(error)) failure.received_wrong(error, passes_on);
-      else if (request == MPI_REQUEST_NULL) failure.fail(error);  // it is over, and nobody knows what it brought
+      else if (request == MPI_REQUEST_NULL) failure.fail(error);  // the request is complete, but its data are unknown
       else if (attempt == most_attempts) return error;
     }
   }

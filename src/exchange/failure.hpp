@@ -1,4 +1,4 @@
-/// What went wrong in one exchange on this rank, while it goes on so that all ranks stay in step.
+/// The errors of one exchange on this rank. The exchange continues after an error, so that all ranks stay in step.
 #pragma once
 
 #include <span>
@@ -10,30 +10,32 @@
 namespace swapmeet {
 
 struct Failure {
-  int error = MPI_SUCCESS;  ///< the first
-  /// What this rank sends from now on is not what its receivers expect, and is marked: they fail, too.
+  int error = MPI_SUCCESS;  ///< the first error
+  /// Set when data are lost on this rank. It marks all messages that it sends from then on, so that their receivers
+  /// fail, too.
   bool marks = false;
 
-  /// Something failed on this rank: its data are lost.
+  /// Records that an operation failed on this rank and its data are lost.
   void fail(int what) {
     if (error == MPI_SUCCESS) error = what;
     marks = true;
   }
 
-  /// A message was not as it should be. `passes_on`: what arrives may be sent on.
+  /// Records that a message was received incorrectly. `passes_on`: its content may be sent on to other ranks.
   void received_wrong(int what, bool passes_on) {
     if (error == MPI_SUCCESS) error = what;
     marks |= passes_on;
   }
 };
 
-/// Finishes all requests, of messages of `team`: waits for them, or returns `unfinished` if some are under way. A message that
-/// did not fit is over nonetheless, and noted in `failure`. Other errors are returned where they come again and again.
+/// Completes all requests, which belong to messages of `team`; the first `receives` of them are receives. Waits for
+/// them if `waits`; otherwise returns `unfinished` if some are still under way. A truncated message counts as complete
+/// and is recorded in `failure`. Other errors are returned only if they persist.
 int finish(std::span<MPI_Request> requests, std::size_t receives, MPI_Status* statuses, Failure& failure,
            bool passes_on, bool waits, const Team& team);
 
-/// Looks for a request, of a message of `team`, that is over: its index, or MPI_UNDEFINED. After an error it is that of the
-/// request that has it.
+/// Looks for a completed request of a message of `team`. Sets `index` to its position, or to MPI_UNDEFINED if none is
+/// complete. After an error, `index` is the request that failed.
 int test_any(std::span<MPI_Request> requests, int& index, MPI_Status* status, const Team& team);
 
 }  // namespace swapmeet

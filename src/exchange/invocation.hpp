@@ -1,4 +1,4 @@
-/// One exchange, but for its blocks.
+/// The parameters of one exchange, except for its blocks.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 namespace swapmeet {
 
 struct Invocation {
-  const Peers* peers = nullptr;  ///< who exchange, for as long as the exchange is under way
-  std::uint16_t number = 0;      ///< of the exchange among them, the same on all ranks
-  /// Why this rank has no data to send, nor room for what it receives. It takes part nonetheless: the others learn of it.
+  const Peers* peers = nullptr;  ///< the participating ranks; valid until the exchange is complete
+  std::uint16_t number = 0;      ///< number of the exchange among these ranks, the same on all of them
+  /// The error for which this rank has no data to send and no room for received data. It takes part nonetheless, so
+  /// that the other ranks learn of the failure.
   int failure = MPI_SUCCESS;
-  bool waits = true;            ///< until the rank's own part is over
-  PhaseClock* clock = nullptr;  ///< see Watch
+  bool waits = true;            ///< whether the call blocks until the rank's own part is complete
+  PhaseClock* clock = nullptr;  ///< clock for the phases of the call; nullptr: see Watch
 };
 
 }  // namespace swapmeet

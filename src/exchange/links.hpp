@@ -1,4 +1,5 @@
-/// The fabric of the engine: messages by MPI, and within the node by shared memory or a single copy, side by side.
+/// The fabric of the engine. It transfers messages by MPI and, between ranks of one node, by shared memory or a single
+/// copy.
 #pragma once
 
 #include <sched.h>
@@ -22,30 +23,31 @@
 
 namespace swapmeet {
 
-/// How messages within the node travel.
+/// The means of transfer for messages within the node.
 struct Local {
-  NodePeers* node_peers = nullptr;  ///< nullptr: as all others
+  NodePeers* node_peers = nullptr;  ///< nullptr: messages within the node go by MPI as all others
   SingleCopy single_copy{};
-  bool by_rows = false;  ///< each exchange is one of all ranks of a node, each with each
+  bool by_rows = false;  ///< each exchange is among all ranks of one node, by rows of shared memory
 };
 
-/// Where a message lies.
+/// The memory of a message.
 struct Place {
   std::span<const Piece> pieces;
   std::size_t bytes;
 };
 
-/// What messages in flight need, kept from call to call. Slots as of the engine; behind them one more for each send,
-/// for what goes ahead of it; or for each receive, for what grants its message.
+/// The lists that messages in flight need, kept from call to call. They are indexed by slot as in the engine.
+/// `requests` and `statuses` have a third group of `window` entries behind these, either for the header message of each
+/// send or for the grant of each receive.
 struct Slots {
-  /// A message whose length only MPI knows.
+  /// A message whose length only its sender knows; it is probed for.
   struct Probe {
     std::uint32_t slot;
     Rank peer;
     int tag;
   };
 
-  /// What is sent once its receiver has granted it.
+  /// A message that is sent after its receiver has granted it.
   struct UngrantedSend {
     Part part;
     Rank peer;
@@ -55,34 +57,36 @@ struct Slots {
 
   std::vector<MPI_Request> requests;
   std::vector<MPI_Status> statuses;
-  std::vector<UngrantedSend> waiting;  ///< by slot of the sends
-  std::vector<Transfer> transfers;     ///< `link` is null: none
-  std::vector<Piece> pieces;           ///< of the transfers: of each so many
+  std::vector<UngrantedSend> waiting;  ///< by slot of the sends, from 0 on
+  std::vector<Transfer> transfers;     ///< by slot; no transfer where `link` is null
+  std::vector<Piece> pieces;           ///< memory of the transfers, pieces_each for each of them
   std::size_t pieces_each = 1;
-  std::vector<std::uint32_t> messages;  ///< by slot; none: it is free
+  std::vector<std::uint32_t> messages;  ///< message number by slot; `none`: the slot is free
   std::vector<Probe> probes;
 
   static constexpr std::uint32_t none = UINT32_MAX;
 
   Piece* pieces_of(std::uint32_t slot) { return pieces.data() + slot * pieces_each; }
 
-  /// Room for messages of a window. `local`: some stay within the node, of so many pieces at most. `heads`: some are
-  /// preceded by another, or probed for. `grants`: sends wait until they are granted.
+  /// Makes room for the messages of a window. `local`: some stay within the node, and each consists of at most
+  /// `most_pieces` pieces. `heads`: some are preceded by a header message, or are probed for. `grants`: sends wait
+  /// until they are granted.
   void make_room(std::uint32_t window, bool local, bool heads, std::size_t most_pieces = 1, bool grants = false);
 };
 
 template <class Watching>
 class Links {
  public:
-  /// `slots`: of the rounds; `background`: of messages that are under way from the beginning to the end, or nullptr.
-  /// `buffers`: where messages of unknown size are received, or nullptr. `passes_on`: what is received may be sent on.
+  /// `slots`: for the messages of the rounds. `background`: for messages that are under way during the whole exchange,
+  /// or nullptr. `buffers`: memory for messages of unknown size, or nullptr. `passes_on`: received data may be sent on.
   Links(Slots& slots, Slots* background, ReceiveBuffers* buffers, const Local& local, const Tags& tags,
         Failure& failure, LostData& lost, bool passes_on)
       : slots_(slots), background_(background), buffers_(buffers), local_(local), tags_(tags), failure_(failure),
         lost_(lost), passes_on_(passes_on) {}
 
-  /// Before each exchange. `call` stays until it is over. `block_bytes`: of each block, as all ranks know; 0: they do not.
-  /// `in_place`: what comes from a rank takes the place of what goes there; all within the node.
+  /// Prepares for the next exchange. `call` must stay in place until it is complete. `block_bytes`: size of every
+  /// block, if all ranks know it; 0: not known. `in_place`: the block from a rank replaces the block for it; requires
+  /// that all ranks are on this node.
   [[gnu::always_inline]] void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0,
                                    bool in_place = false) {
     call_ = &call;
@@ -97,10 +101,10 @@ class Links {
   const Invocation& call() const { return *call_; }
   const Watching& watch() const { return watch_; }
 
-  /// Whether some ranks are on this node, as far as anyone knows.
+  /// Whether other ranks of the exchange are on this node, if known.
   bool shares_node() const { return local_.node_peers != nullptr; }
 
-  /// Whether anything was sent in this exchange.
+  /// Whether this rank has sent anything in this exchange.
   bool sent() const { return sent_; }
   bool local(Rank peer) const { return local_.node_peers && local_.node_peers->link(peer); }
 
@@ -108,8 +112,8 @@ class Links {
 
   // --- for payloads --------------------------------------------------------------------------------------------------
 
-  /// Starts message number `message` with `peer`. `Wire`: part() says what it is for MPI, pieces(list) writes where it
-  /// lies and returns what it has written.
+  /// Starts message number `message` with `peer`. `Wire` describes its memory: part() for MPI, and pieces(list) for
+  /// transfers within the node, which fills the list and returns the part of it in use.
   template <bool is_send, class Wire>
   [[gnu::always_inline]] int start(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, const Wire& wire,
                                    Started& started, std::uint32_t number = 0) {
@@ -129,7 +133,7 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// One message each way. By MPI.
+  /// Sends one message and receives another, by MPI.
   [[gnu::always_inline]] int swap(const Part& out, Rank to, const Part& in, Rank from) {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
@@ -138,8 +142,9 @@ class Links {
     return polls && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
   }
 
-  /// All messages of a step by rows, without the engine: blocks of row_block_bytes() at most. `sends`, `receives`: those
-  /// of them; out(i), in(i): where the i-th is. `late`: room for as many numbers as are received. Calls copy() meanwhile.
+  /// Exchanges all messages of a step by rows of shared memory, without the engine. Requires blocks of at most
+  /// row_block_bytes(). `sends` and `receives` are the links of the messages; out(i) and in(i) return the memory of the
+  /// i-th. `late` has room for one number per received message. Calls copy() while other ranks write their rows.
   template <class Out, class In, class Copy>
   int exchange_rows(std::span<NodeLink* const> sends, Out&& out, std::span<NodeLink* const> receives, In&& in,
                     std::span<std::uint32_t> late, Copy&& copy) {
@@ -149,7 +154,7 @@ class Links {
     });
   }
 
-  /// The same, as far as it can be without waiting: see advance_by_rows().
+  /// Nonblocking form of exchange_rows(): see advance_by_rows().
   template <class Out, class In, class Copy>
   int advance_rows(RowProgress& progress, std::span<NodeLink* const> sends, Out&& out,
                    std::span<NodeLink* const> receives, In&& in, std::span<std::uint32_t> late, Copy&& copy) {
@@ -168,7 +173,8 @@ class Links {
   }
   std::size_t row_block_bytes() const { return row_block_bytes_; }
 
-  /// Sends what goes ahead of the message in `slot`, which is over when both are. By MPI.
+  /// Sends the header message of the message in `slot`, by MPI. The message in `slot` is complete when both have been
+  /// sent.
   template <class Wire>
   int send_head(std::uint32_t slot, Rank peer, const Wire& wire, std::uint32_t number) {
     const int error = start_request<true>(&slots_.requests[slot + window_], wire.part(), peer, Kind::head, number);
@@ -176,14 +182,15 @@ class Links {
     return error;
   }
 
-  /// Message number `message` is in `slot`, of which only what goes ahead is under way.
+  /// Assigns message number `message` to `slot`, of which only the header message is under way.
   void claim(std::uint32_t slot, std::uint32_t message) { take(slot, message); }
 
-  /// The message in `slot` is not known before what goes ahead of it, which start() receives, is there.
+  /// Announces that start() receives a header message, without which the message in its slot is not known.
+  /// head_arrived() ends that.
   void await_head() { ++heads_; }
   void head_arrived() { --heads_; }
 
-  /// Receives a message of a size that only its sender knows, in memory of the receive buffers.
+  /// Receives a message whose size only its sender knows, into memory of the receive buffers.
   void receive_any(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, std::uint32_t number) {
     take(slot, message);
     if (!local(peer))
@@ -193,7 +200,8 @@ class Links {
                    Transfer::receive(*local_.node_peers->link(peer), {}, Transfer::any_size, call_->number));
   }
 
-  /// A message that is under way until the end. All that are received come before those that are sent.
+  /// Starts a message that may be under way until the end of the exchange. All receives must be started before the
+  /// sends.
   template <bool is_send, class Wire>
   int start_background(Rank peer, const Wire& wire) {
     const auto slot = static_cast<std::uint32_t>(background_used_);
@@ -222,7 +230,7 @@ class Links {
     polls_ = failures_ = 0;
   }
 
-  /// All messages of the round have been started, or wait for a slot.
+  /// Called when all sends of the round have been started.
   void posted() {
     if (!local_.by_rows) return;
     local_.node_peers->rows().posted();
@@ -236,7 +244,7 @@ class Links {
   bool taken(std::uint32_t slot) const { return slots_.messages[slot] != Slots::none; }
   std::uint32_t free(std::uint32_t slot) { return std::exchange(slots_.messages[slot], Slots::none); }
 
-  /// Whether all that is in flight are requests whose ends can be waited for together.
+  /// Whether all messages in flight are MPI requests that can be completed by one wait for all of them.
   bool waits_for_all() const {
     return !watch_.follows() && transfers_ == 0 && heads_ == 0 && !granted_ && slots_.probes.empty() &&
            !background_transfers_ && !row_is_due();
@@ -253,7 +261,7 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// One look at what is in flight, `active` messages; done(slot) is called for each that is over.
+  /// Polls once all that is in flight, `active` messages. Calls done(slot) for each message part that is complete.
   template <class Done>
   int poll(std::uint32_t active, bool& moved, Done&& done) {
     if (row_is_due()) [[unlikely]]
@@ -273,7 +281,7 @@ class Links {
     return requests_ > 0 ? test(active, moved, done) : MPI_SUCCESS;
   }
 
-  /// At the end of a look where nothing was over: waits a little. False: the caller does not wait.
+  /// Ends a poll in which no message was completed, and waits a little. Returns false if the call must not wait.
   bool turn(bool moved) {
     watch_.turned(moved);
     if (!call_->waits) return false;
@@ -310,7 +318,7 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// Others wait for this rank's row, even if it waits for nothing.
+  /// Raises the flag of this rank's row. Other ranks wait for it, even if this rank waits for nothing.
   int finish_row() {
     while (row_is_due() && !raise()) {
       if (const int error = local_.node_peers->broken()) return error;
@@ -319,8 +327,8 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// The exchange is given up: nothing may arrive in the application's buffers any more, nor be exchanged by this team if
-  /// anything was sent.
+  /// Gives up the exchange. Nothing may arrive in the application's buffers any more. The team keeps its tags for ever,
+  /// and if anything was sent, the ranks of the node cannot exchange any more.
   void abandon() {
     if (call_->peers->team) call_->peers->team->lose();
     for (std::size_t i = 0; i < slots_.waiting.size(); ++i)
@@ -340,7 +348,7 @@ class Links {
     if (!slots_.messages.empty()) slots_.messages[slot] = message;
   }
 
-  /// Whether MPI has refused the arguments of the first call that would send anything: then nothing is exchanged.
+  /// Whether MPI has refused the arguments of the first call that would send anything. Then nothing is exchanged.
   bool refuses(int error) const { return !sent_ && refused(error); }
 
   template <bool is_send>
@@ -360,7 +368,8 @@ class Links {
     return error;
   }
 
-  /// A receive, and the grant of its message; or of a send the receive of its grant: test() sends what is granted.
+  /// For a receive: posts it and sends its grant. For a send: posts the receive of its grant; test() sends the message
+  /// when that has arrived.
   template <bool is_send>
   [[gnu::noinline]] int start_granted(std::uint32_t slot, const Part& part, Rank peer, Kind kind) {
     const Part nothing{nullptr, 0, MPI_BYTE};
@@ -375,7 +384,7 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// Sends what waits in the slot of a send whose grant has come.
+  /// Sends the message that waits in `slot` for its grant.
   int send_granted(std::uint32_t slot) {
     Slots::UngrantedSend& message = slots_.waiting[slot - window_];
     message.waits = false;
@@ -406,7 +415,7 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// For MPICH, whose MPI_Sendrecv takes 0.7 us longer.
+  /// Variant of swap() for MPICH, whose MPI_Sendrecv takes 0.7 us longer.
   [[gnu::noinline]] int swap_by_polls(Part out, Rank to, Part in, Rank from) {
     window_ = 1;
     {
@@ -418,7 +427,7 @@ class Links {
     return watch_.follows() ? finish_each() : finish_all();
   }
 
-  /// finish_all(), where the end of each message is to be known when it comes.
+  /// Variant of finish_all() that reports the end of each message as soon as it is complete.
   int finish_each() {
     requests_ = 2 * window_;
     heads_ = 0;
@@ -447,7 +456,7 @@ class Links {
         started = Started::finished;
         return;
       }
-    // in place two offers would wait for each other
+    // In place, the receivers of two single copies would wait for each other.
     const SingleCopy single_copy = in_place_ ? SingleCopy{} : local_.single_copy;
     Transfer transfer = is_send ? Transfer::send(link, place.pieces, place.bytes, single_copy, call_->number)
                                 : Transfer::receive(link, place.pieces, place.bytes, call_->number);
@@ -466,7 +475,7 @@ class Links {
 
   void begin_row(std::size_t block_bytes) {
     NodePeers& all = *local_.node_peers;
-    // what lies in a region is copied once
+    // Blocks in a region are copied once, without rows.
     row_block_bytes_ = all.rows().block_bytes();
     if (all.has_regions()) row_block_bytes_ = std::min(row_block_bytes_, local_.single_copy.of_region_bytes - 1);
     all.rows().begin(call_->number, block_bytes <= row_block_bytes_ ? block_bytes : 0);
@@ -479,7 +488,8 @@ class Links {
     return raised;
   }
 
-  /// What is not as this rank expects it, one block after another. `unfinished`: where this rank does not wait.
+  /// Receives a block that does not have the size or the transport that this rank expects. Receives one such block
+  /// after another. Returns `unfinished` if this rank does not wait.
   [[gnu::noinline]] int receive_by_row(NodeLink& link, const Piece& block) {
     if (!unexpected_.link) {
       unexpected_block_ = block;
@@ -497,7 +507,7 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// This rank in exchange_by_rows() and advance_by_rows().
+  /// The interface of this rank to exchange_by_rows() and advance_by_rows().
   struct RowRank {
     Links& links;
     NodePeers& all;
@@ -510,7 +520,7 @@ class Links {
     int receive_by_row(NodeLink& link, const Piece& block) const { return links.receive_by_row(link, block); }
   };
 
-  /// False: the message travels by the channel.
+  /// Starts a message by the row. Returns false if it goes through the channel instead.
   template <bool is_send, class Wire>
   bool start_by_row(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, NodeLink& link, const Place& place,
                     const Wire& wire, Started& started) {
@@ -537,10 +547,10 @@ class Links {
     return true;
   }
 
-  /// Whether there is no room for what arrives there.
+  /// Whether there is no room for the message to be received there.
   static bool discards(const Piece& piece) { return !piece.address && !piece.map; }
 
-  /// Whether a message of so many bytes is offered for a single copy.
+  /// Whether a message of this size is announced for a single copy.
   bool offers(std::size_t bytes) const {
     return !in_place_ && (bytes >= local_.single_copy.by_kernel_bytes || bytes >= local_.single_copy.of_region_bytes);
   }
@@ -550,7 +560,7 @@ class Links {
     ++(&slots == &slots_ ? transfers_ : background_transfers_);
   }
 
-  /// Returns whether anything has moved. A transfer that is done gives its slot back.
+  /// Continues a transfer. Returns whether anything has moved. Frees the slot of a completed transfer.
   bool advance(Slots& slots, std::uint32_t slot) {
     Transfer& transfer = slots.transfers[slot];
     bool moved = local_.node_peers->advance(transfer);
@@ -569,7 +579,7 @@ class Links {
   void give_memory(Slots& slots, std::uint32_t slot, Transfer& transfer) {
     Piece& room = *slots.pieces_of(slot);
     room = buffers_->take(slots.messages[slot], slot, transfer.bytes);
-    if (room.bytes < transfer.bytes) {  // no memory: the sizes alone
+    if (room.bytes < transfer.bytes) {  // no memory: receive only the sizes
       failure_.fail(MPI_ERR_NO_MEM);
       transfer.bytes = room.bytes;
     }
@@ -581,9 +591,10 @@ class Links {
       if (background_->transfers[slot].link) moved |= advance(*background_, slot);
   }
 
-  /// Asks MPI for messages of unknown size, and begins to receive those that are there.
+  /// Probes for messages of unknown size, and starts to receive those that have arrived.
   int probe(bool& moved) {
-    constexpr std::uint32_t looks_between = 64;  // for ranks that have died, and whom others have left for that
+    constexpr std::uint32_t looks_between = 64;  // between looks for dead ranks, and for an exchange given up by others
+                                                 // because of one
     if (survives_faults) [[unlikely]]
       if (const int fault = team().fault(++looks_ % looks_between == 0)) return fault;
     for (std::size_t i = 0; i < slots_.probes.size();) {
@@ -594,7 +605,7 @@ class Links {
       const auto once = [&]() -> int {
         if (!simulated || !call_->waits || transfers_ + background_transfers_ > 0)
           return PMPI_Improbe(team().address(look.peer), look.tag, team().comm(), &flag, &message, &status);
-        settle(), flag = 1;  // a look takes no time there, so that none would pass
+        settle(), flag = 1;  // probing takes no simulated time, so time would not pass
         return PMPI_Mprobe(team().address(look.peer), look.tag, team().comm(), &message, &status);
       };
       if (const int error = again(once)) return error;
@@ -624,7 +635,8 @@ class Links {
     const std::span<MPI_Request> all(slots_.requests.data(), (slots_.messages.empty() && !granted_ ? 2 : 3) * window_);
     while (requests_ > 0) {
       int index = MPI_UNDEFINED;
-      const bool alone = simulated && call_->waits && !moved && requests_ >= active;  // then looks would only take time
+      const bool alone = simulated && call_->waits && !moved && requests_ >= active;  // simulated polls would only cost
+                                                                                      // time
       if (alone) settle();
       MPI_Status status;
       int error = alone ? PMPI_Waitany(static_cast<int>(all.size()), all.data(), &index, &status)
@@ -633,7 +645,7 @@ class Links {
         const bool over =
             index != MPI_UNDEFINED && slots_.requests[static_cast<std::size_t>(index)] == MPI_REQUEST_NULL;
         if (!over && ++failures_ >= most_attempts) return error;
-        if (!over) continue;  // what failed is often over when it is asked for again
+        if (!over) continue;  // a second attempt often succeeds after an error
         if (is_fault(error)) return error;
         truncated(error) ? failure_.received_wrong(error, passes_on_) : failure_.fail(error);
       }
@@ -664,7 +676,7 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// Whether what goes ahead of the message in `slot`, or grants it, is under way.
+  /// Whether the header message or the grant that belongs to the message in `slot` is still under way.
   bool waits_for_head(std::uint32_t slot) const {
     const bool has_head = granted_ ? slot < window_ : slot >= window_;
     return has_head && slots_.requests[slot + (granted_ ? 2 : 1) * window_] != MPI_REQUEST_NULL;
@@ -690,17 +702,18 @@ class Links {
   LostData& lost_;
   bool passes_on_;
   bool sent_ = false, in_place_ = false;
-  bool granted_ = false;  ///< sends of the round wait until their receivers have granted them
+  bool granted_ = false;  ///< the sends of the round wait until their receivers have granted them
   [[no_unique_address]] Watching watch_{};
-  std::size_t row_block_bytes_ = 0;  ///< the largest block that this rank writes in its row
-  Transfer unexpected_{};            ///< of receive_by_row(); `link` is null: none
+  std::size_t row_block_bytes_ = 0;  ///< size of the largest block that this rank writes into its row
+  Transfer unexpected_{};            ///< transfer of receive_by_row(); none if `link` is null
   Piece unexpected_block_{};
   std::uint32_t window_ = 0;
-  std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
+  std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: MPI requests, transfers within the node,
+                                                            ///< header messages or grants
   std::uint32_t background_used_ = 0, background_receives_ = 0, background_transfers_ = 0, background_requests_ = 0;
-  int patience_ = 16, polls_ = 0;  ///< looks before others may have the core
+  int patience_ = 16, polls_ = 0;  ///< number of polls before the core is given to others
   int failures_ = 0;
-  std::uint32_t looks_ = 0;  ///< for messages of unknown size
+  std::uint32_t looks_ = 0;  ///< number of probes for messages of unknown size
 };
 
 }  // namespace swapmeet

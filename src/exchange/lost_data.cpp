@@ -5,13 +5,13 @@ namespace swapmeet {
 namespace {
 
 constexpr int chunk_bytes = 1 << 16;
-char chunk[chunk_bytes];  ///< of no meaning
+char chunk[chunk_bytes];  ///< its content has no meaning
 
-/// Refused by MPI: better no message than one that looks right.
+/// A part that MPI refuses: sending nothing is better than sending a message that looks valid.
 Part refused_part() { return {nullptr, -1, MPI_BYTE}; }
 
 void release(MPI_Datatype& type) {
-  if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);  // which messages under way may still use
+  if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);  // messages under way may still use the type
 }
 
 }  // namespace

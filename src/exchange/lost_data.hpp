@@ -1,9 +1,11 @@
-/// Messages whose data are lost: how a rank that has none tells those that wait for them, at no cost where nothing has
-/// failed; and where a rank without memory puts what others send it.
+/// Messages whose data are lost. A rank without data sends a substitute from which its receivers learn of the loss;
+/// this costs nothing as long as nothing has failed. A rank without memory receives messages into a buffer whose
+/// content is discarded.
 ///
-/// Such a message is longer than its receiver expects, and MPI reports it as truncated. Not so with Open MPI, which writes
-/// all of a message beyond the end of its buffer (4.1.4 and 5.0.11, within a node, above 4 KiB): there it is empty, as no
-/// other message is, and receivers look at the length. For the same reason no message is received in too small a buffer.
+/// The substitute is longer than its receiver expects, and MPI reports it as truncated. Open MPI instead writes all of
+/// such a message beyond the end of the buffer (4.1.4 and 5.0.11, within a node, above 4 KiB). With Open MPI the
+/// substitute is therefore empty, which no other message is, and receivers check the length. For the same reason no
+/// message is received into a buffer that is too small.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +22,14 @@ class LostData {
   LostData& operator=(const LostData&) = delete;
   ~LostData();
 
-  /// What is sent instead of so many bytes, at least one. Needs no memory but the MPI's for a datatype.
+  /// The substitute to send for a message of `bytes` bytes, at least one. Needs no memory except that of MPI for a
+  /// datatype.
   Part sent(std::int64_t bytes);
 
-  /// Where so many bytes are received, of which only the first `wanted` are kept, at `room`.
+  /// A buffer to receive `bytes` bytes, of which only the first `wanted` are kept, at `room`.
   Part dropped(std::int64_t bytes, char* room = nullptr, std::int64_t wanted = 0);
 
-  /// Whether a message that has come without an error is one of these.
+  /// Whether a message that was received without an error is such a substitute.
   static bool came_with([[maybe_unused]] const MPI_Status& status) {
 #ifdef OPEN_MPI
     return status._ucount == 0;
@@ -38,9 +41,9 @@ class LostData {
  private:
   bool repeat_chunk(std::int64_t chunks);
 
-  MPI_Datatype repeated_ = MPI_DATATYPE_NULL;  ///< the same chunk again and again
-  std::int64_t chunks_ = -1;                   ///< of it
-  MPI_Datatype split_ = MPI_DATATYPE_NULL;     ///< what is wanted, and the rest
+  MPI_Datatype repeated_ = MPI_DATATYPE_NULL;  ///< a datatype that names the same chunk repeatedly
+  std::int64_t chunks_ = -1;                   ///< number of chunks in it
+  MPI_Datatype split_ = MPI_DATATYPE_NULL;     ///< a datatype of the wanted bytes and the rest
 };
 
 }  // namespace swapmeet

@@ -4,13 +4,14 @@ namespace swapmeet {
 
 namespace {
 
-/// The only run of `message`, if its blocks lie side by side; nullptr if they do not.
+/// The only run of `message` if its blocks lie side by side; otherwise nullptr.
 const Run* row(const Schedule& schedule, const Message& message) {
   const Run& run = schedule.runs[message.first];
   return message.count == 1 && (run.stride == 1 || run.count == 1) ? &run : nullptr;
 }
 
-/// Whether `step` is one message at a time, each way the same number, all of blocks side by side; and copies, perhaps.
+/// Whether `step` sends and receives the same number of messages, one at a time, all of contiguous blocks. It may have
+/// copies, too.
 bool swaps_rows(const Schedule& schedule, const Step& step) {
   if (step.send_count != step.receive_count || step.posting == Posting::granted) return false;
   if (step.completion != Completion::all || step.in_flight() != 1) return false;

@@ -1,4 +1,5 @@
-/// The steps of a schedule as a flat list, for exchanges of small blocks, where looking things up costs as much as MPI.
+/// The steps of a schedule as a flat list of operations. With small blocks, a lookup in the schedule would cost as much
+/// as MPI.
 #pragma once
 
 #include <vector>
@@ -7,20 +8,22 @@
 
 namespace swapmeet {
 
-/// One of
-///   copy   the row of blocks `from` to the row `to`
-///   swap   one message of blocks side by side, `from`, to rank `destination`, and one from rank `source`, `to`
-///   rows   the messages of a step, by rows of shared memory, if its blocks fit
-///   step   whatever a step asks for
+/// An operation is one of
+///   copy   copies the run of blocks `from` to the run `to`
+///   swap   sends one message, the contiguous blocks `from`, to rank `destination`, and receives one from rank `source`
+///          into `to`
+///   rows   exchanges the messages of a step by rows of shared memory if its blocks fit, otherwise by the engine
+///   step   executes a step by the engine
 struct Operation {
   enum class Kind : std::uint8_t { copy, swap, rows, step };
   Kind kind = Kind::step;
   Run from{}, to{};
   Rank destination = 0, source = 0;
-  std::size_t step = 0;  ///< that it belongs to
+  std::size_t step = 0;  ///< index of the step that the operation belongs to
 };
 
-/// Of `schedule`, which must stay where it is. Empty steps are left out. `swaps`: whether messages can be swaps.
+/// The operations of `schedule`, which must stay in place. Empty steps are left out. `swaps`: whether messages can
+/// become swaps.
 std::vector<Operation> operations_of(const Schedule& schedule, bool swaps);
 
 }  // namespace swapmeet

@@ -17,7 +17,7 @@ bool Padded::reserve(std::int64_t room, const Peers* peers) {
   stride_ = room + (plan_ ? 0 : padded_flag_bytes);
   if (room <= held_) return true;
   const bool mine = out_.reserve(ranks_ * stride_) && in_.reserve(ranks_ * stride_);
-  held_ = most_of_any_rank(!mine, *peers) == 0 ? room : 0;  // what there was before is lost
+  held_ = most_of_any_rank(!mine, *peers) == 0 ? room : 0;  // memory that was reserved before has been freed
   if (held_ == 0) return false;
   peak_ = std::max(peak_, 2 * ranks_ * room);
   return true;
@@ -37,7 +37,7 @@ int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation&
   if (error == unfinished) return error;
   begun_ = false;
   if (error && plan_ && !plan_->broken())
-    failure.fail(std::exchange(error, MPI_SUCCESS));  // all that depend on it know
+    failure.fail(std::exchange(error, MPI_SUCCESS));  // all ranks that depend on it know of the error
   const auto phase = Watch(call.clock).during(CallPhase::unpack);
   for (Rank i = 0; i < ranks_ && !error && !plan_; ++i)
     if (*flag(in_, i)) failure.received_wrong(MPI_ERR_TRUNCATE, false);
@@ -50,7 +50,8 @@ int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation&
   return error;
 }
 
-/// A block in or out of the padded ones. The rank's own and those that are sent directly are none of these.
+/// Copies a block into or out of the padded buffers. The rank's own block and blocks that are sent directly are left
+/// out.
 void Padded::copy(const Blocks& blocks, Rank i, bool in) {
   const std::int64_t bytes = i == rank_ || blocks.bytes(i) > room_ ? 0 : blocks.bytes(i);
   char *const ours = (in ? out_ : in_).memory() + i * stride_, *const theirs = blocks.address(i);
@@ -58,7 +59,8 @@ void Padded::copy(const Blocks& blocks, Rank i, bool in) {
   copied(bytes);
 }
 
-/// Behind a block that the host MPI exchanges: whether its source has failed, and sends none.
+/// The flag behind each block that the host MPI exchanges. It tells the receiver that the source has failed and sends
+/// no data.
 char* Padded::flag(const Memory& memory, Rank i) const { return memory.memory() + i * stride_ + room_; }
 
 int Padded::begin(const Invocation& call) {

@@ -1,4 +1,4 @@
-/// Blocks of unequal size exchanged as equal ones: every block as large as the largest.
+/// An exchange of blocks of unequal size as equal blocks: every block is padded to the size of the largest.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ class Plan;
 
 class Padded {
  public:
-  /// `plan` exchanges the equal blocks; nullptr: the host MPI does, in calls that wait.
+  /// `plan` exchanges the equal blocks. nullptr: the host MPI does, which requires calls that wait.
   Padded(Rank ranks, Rank rank, Plan* plan) : ranks_(ranks), rank_(rank), plan_(plan) {}
 
-  /// Makes room for blocks of so many bytes. Collective where there may be none; the same on all ranks. False: one has
-  /// no memory.
+  /// Makes room for blocks of `room` bytes, the same number on all ranks. Collective if the memory must grow. Returns
+  /// false on all ranks if one of them has no memory.
   bool reserve(std::int64_t room, const Peers* peers);
 
-  /// The exchange of all blocks of at most as many bytes as there is room for, but the rank's own. Returns MPI_SUCCESS,
-  /// `unfinished`, or an error after which it was given up.
+  /// Exchanges all blocks that fit into the padded size, except for the rank's own block. Returns MPI_SUCCESS,
+  /// `unfinished`, or an error after which the exchange was given up.
   int advance(const Blocks& send, const Blocks& receive, const Invocation& call, Failure& failure);
 
-  /// The most bytes of working memory that was in use, without those of the plan.
+  /// The largest number of bytes of working memory in use so far, without that of the plan.
   std::int64_t peak() const { return peak_; }
 
  private:
@@ -39,8 +39,8 @@ class Padded {
   Rank ranks_, rank_;
   Plan* plan_;
   Memory out_, in_;
-  std::int64_t room_ = 0, held_ = 0;  ///< bytes of a block: now; that memory is held for
-  std::int64_t stride_ = 0;           ///< from one block to the next
+  std::int64_t room_ = 0, held_ = 0;  ///< bytes of a padded block: in this call, and as allocated
+  std::int64_t stride_ = 0;           ///< bytes from one block to the next
   std::int64_t peak_ = 0;
   bool begun_ = false;
   std::optional<Blocks> send_, receive_;

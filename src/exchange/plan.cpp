@@ -9,7 +9,7 @@ namespace swapmeet {
 
 namespace {
 
-/// The most pieces of memory that a message has.
+/// The largest number of pieces of memory in any message.
 std::size_t most_pieces(const Schedule& schedule) {
   std::size_t most = 1;
   for (const auto* const messages : {&schedule.sends, &schedule.receives})
@@ -45,14 +45,14 @@ Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers
   states_ = std::make_unique<ExchangeStates>(*this);
 }
 
-/// Whether no message goes by MPI.
+/// Whether all peers of this rank are on its node, so that no message goes by MPI.
 bool Plan::all_local() const {
   return std::ranges::all_of(std::array{&schedule_.sends, &schedule_.receives}, [this](const auto* messages) {
     return std::ranges::all_of(*messages, [this](const Message& one) { return local_.node_peers->link(one.peer); });
   });
 }
 
-/// Whether all messages of this rank are under way at once.
+/// Whether all messages of this rank are in flight together.
 bool Plan::in_one_step() const {
   const auto exchanges = [](const Step& step) { return step.send_count + step.receive_count > 0; };
   const auto at_once = [](const Step& step) {
@@ -61,7 +61,7 @@ bool Plan::in_one_step() const {
   return std::ranges::count_if(schedule_.steps, exchanges) <= 1 && std::ranges::all_of(schedule_.steps, at_once);
 }
 
-/// Where all ranks share a node, the step that exchanges anything is an operation of its own.
+/// Makes the step with messages an operation by rows. Does nothing unless all peers of this rank are on its node.
 void Plan::list_rows() {
   RowMessages sends, receives;
   for (const auto& [messages, listed] :
@@ -82,7 +82,8 @@ void Plan::list_rows() {
 
 Plan::~Plan() = default;
 
-/// An exchange: the engine, and what it refers to. It is kept from call to call, and only bound to other blocks.
+/// The engine with everything that it refers to. The object is kept from call to call, and only its blocks are
+/// exchanged.
 template <class Payload, class Watching>
 struct Plan::ExchangeState {
   template <class... Arguments>
@@ -94,7 +95,8 @@ struct Plan::ExchangeState {
   ExchangeState(const ExchangeState&) = delete;
   ExchangeState& operator=(const ExchangeState&) = delete;
 
-  /// `what`: as of Payload::bind(). `call` stays until the exchange is over.
+  /// Prepares an exchange. `what`: the arguments of Payload::bind(). `call` must stay in place until the exchange is
+  /// complete.
   template <class... What>
   void begin(const Invocation& call, What&&... what) {
     failure = {};
@@ -131,7 +133,7 @@ struct Plan::ExchangeStates {
   OfBlocks<Unwatched> blocks;
   OfBlocks<Watch> watched_blocks;
 
-  /// How the exchange that start() began goes on; nullptr: it is over, with `result`.
+  /// Continues the exchange that start() began; nullptr: it is complete, with `result`.
   int (*go_on)(Plan&) = nullptr;
   int result = MPI_SUCCESS;
   RowProgress by_rows{};
@@ -168,7 +170,7 @@ template <class AnyState>
   return ended(state, run_operations(state), sent);
 }
 
-/// Where this rank has failed, or has no memory.
+/// Variant of run_rows() for a rank that has failed or has no memory.
 template <class AnyState>
 [[gnu::noinline, gnu::cold]] int Plan::run_without_data(AnyState& state, const Rows& rows, Invocation call,
                                                         bool& sent) {
@@ -179,7 +181,7 @@ template <class AnyState>
 
 namespace {
 
-/// Where a block is.
+/// The memory of a block.
 Piece place_of(std::int32_t block, bool is_sent, const Rows& rows) {
   return {(is_sent ? rows.send : rows.receive) + block * rows.block_bytes, static_cast<std::size_t>(rows.block_bytes)};
 }
@@ -190,8 +192,9 @@ Piece place_of(std::int32_t block, bool is_sent, const Blocks& send, const Block
 
 }  // namespace
 
-/// The step that is exchanged by rows, of blocks that fit_rows(): `what` says where they are. `progress`: nullptr, it is to
-/// be over; else it goes on from there, without waiting.
+/// Executes the step that is exchanged by rows. Requires that fit_rows() holds for its blocks, whose memory `what`
+/// describes. Without `progress` (nullptr) the function returns when the step is complete. Otherwise it continues from
+/// `progress` without waiting.
 template <class AnyState, class... What>
 [[gnu::always_inline]] inline int Plan::exchange_rows(AnyState& state, RowProgress* progress, const What&... what) {
   const auto out = [&](std::size_t i) { return place_of(row_sends_.blocks[i], true, what...); };
@@ -203,7 +206,7 @@ template <class AnyState, class... What>
   return error && error != unfinished ? state.engine.give_up(error) : error;
 }
 
-/// Whether all blocks that this rank exchanges with others can be in rows.
+/// Whether all blocks that this rank exchanges with other ranks fit into rows.
 bool Plan::fit_rows(std::size_t most_bytes, const Rows& rows) const {
   return static_cast<std::size_t>(rows.block_bytes) <= most_bytes;
 }
@@ -217,7 +220,7 @@ bool Plan::fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& re
   return fit(send, row_sends_) && fit(receive, row_receives_);
 }
 
-/// By the list of operations, which is as the schedule.
+/// Executes the list of operations, which is equivalent to the schedule.
 template <class AnyState>
 [[gnu::always_inline]] inline int Plan::run_operations(AnyState& state) {
   const auto& watch = state.links.watch();
@@ -254,7 +257,7 @@ template <class AnyState>
   return state.payload.over();
 }
 
-/// After an exchange that ended with `error`, which is returned.
+/// Cleans up after an exchange that ended with `error`. Returns `error`.
 template <class AnyState>
 [[gnu::always_inline]] inline int Plan::ended(AnyState& state, int error, bool& sent) {
   if (error) [[unlikely]] {
@@ -270,7 +273,8 @@ template <class AnyState>
 int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
   if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, call, sent);
   if (broken_) return sent = true, MPI_ERR_OTHER;
-  if (forwards()) return sent = false, MPI_ERR_ARG;  // what is sent is not what is received: the host MPI is to say so
+  if (forwards()) return sent = false, MPI_ERR_ARG;  // the sizes of sent and received blocks differ: the host MPI
+                                                     // reports that
   const auto run_blocks = [&](auto& state) {
     state.begin(call, send, receive);
     if (state.watched || row_sends_.links.empty() || call.failure ||
@@ -297,7 +301,7 @@ void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& ca
     return go_by_rows<&ExchangeStates::rows, &ExchangeStates::started_rows>();
   }
   if (forwards()) {
-    all.result = MPI_ERR_ARG;  // as run()
+    all.result = MPI_ERR_ARG;  // as in run()
     return;
   }
   all.started_send.emplace(send);
@@ -318,7 +322,8 @@ void Plan::begin(const What&... what) {
   };
 }
 
-/// What has begun goes on by rows, if that is all of it, without the engine. `what`: of ExchangeStates, where the blocks are.
+/// Makes advance() exchange by rows, without the engine, if that is the whole exchange. `what`: members of
+/// ExchangeStates with the blocks.
 template <auto state, auto... what>
 void Plan::go_by_rows() {
   auto& mine = states_.get()->*state;
@@ -333,7 +338,7 @@ void Plan::go_by_rows() {
   };
 }
 
-/// After a look that came to `error`, which is returned.
+/// Cleans up unless `error` is `unfinished`. Returns `error`.
 template <class AnyState>
 int Plan::advanced(AnyState& state, int error) {
   if (error == unfinished) return error;

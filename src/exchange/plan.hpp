@@ -1,4 +1,4 @@
-/// An exchange of blocks whose sizes both ends know, by a schedule.
+/// An exchange of blocks whose sizes both ends know, executed by a schedule.
 #pragma once
 
 #include <memory>
@@ -14,35 +14,37 @@ namespace swapmeet {
 
 class Plan final : public Exchange {
  public:
-  /// `schedule` is of this rank, made from `spec`. `neighbours`: nullptr if spec.intra is mpi; they must live as long.
-  /// Local.
+  /// `schedule` is the schedule of this rank, made from `spec`. `node_peers`: nullptr if spec.intra is mpi; otherwise
+  /// it must outlive the plan. Local.
   Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers* node_peers, const Tags& tags);
   ~Plan() override;
 
   Needs needs() const override { return needs_; }
   bool takes_place() const override { return takes_place_; }
 
-  /// Whether it makes MPI datatypes, with an int for the bytes of a block.
+  /// Whether the plan makes MPI datatypes, whose size in bytes must fit into an int.
   bool makes_types() const { return forwards() && spec_.packing == Packing::datatype; }
 
   /// Blocks of working memory that the schedule itself uses.
   std::int64_t scratch_blocks() const { return shared_scratch_blocks_; }
 
-  /// Where both sides are staged: part of it only for derived types and in place, but which ranks use these is not
-  /// shared.
+  /// Includes staging buffers for both sides. They are needed only for derived types and in place, but a rank does not
+  /// know whether others use these.
   std::int64_t working_blocks() const override { return both_sides() + shared_scratch_blocks_; }
   void share_working_blocks(std::int64_t most) override { shared_scratch_blocks_ = most - both_sides(); }
 
-  /// Requires that it takes() the blocks, and if it forwards, that they are of one size and lie side by side.
+  /// Requires that takes() holds for the blocks. If the plan forwards blocks, all must have one size and lie side by
+  /// side.
   int run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) override;
   void start(const Blocks& send, const Blocks& receive, const Invocation& call) override;
   int advance() override;
 
-  /// The same for rows_of() the blocks, if that is something, and others like them elsewhere in memory.
+  /// Variant of run() for rows_of() the blocks, if that has a value, and for buffers of the same shape at other
+  /// addresses.
   int run(const Rows& rows, const Invocation& call, bool& sent);
   std::optional<Rows> rows_of(const Blocks& send, const Blocks& receive) const;
 
-  /// What this rank sends in one exchange of blocks of so many bytes, at most.
+  /// Upper bound of the traffic that this rank sends in one exchange of blocks of `block_bytes` bytes.
   SentTraffic traffic(std::int64_t block_bytes) const;
   std::optional<SentTraffic> traffic(const Blocks& sent) const override;
   std::int64_t peak_bytes() const override { return 0; }
@@ -83,14 +85,14 @@ class Plan final : public Exchange {
 
   const std::shared_ptr<const Schedule> shared_schedule_;
   const Schedule& schedule_ = *shared_schedule_;
-  std::vector<Operation> operations_;  ///< of the schedule, unless it is cut
-  /// Of the step that is exchanged by rows: with whom, and which blocks. None: there is no such step.
+  std::vector<Operation> operations_;  ///< of the schedule, unless it has segments
+  /// Messages of the step that is exchanged by rows: their links and blocks. Empty if there is no such step.
   struct RowMessages {
     std::vector<NodeLink*> links{};
     std::vector<std::int32_t> blocks{};
   } row_sends_, row_receives_;
   std::size_t row_step_ = 0;
-  bool rows_alone_ = false;  ///< nothing is to be done besides this step
+  bool rows_alone_ = false;  ///< this step is the only operation
   std::vector<std::uint32_t> late_rows_;
   Needs needs_ = Needs::nothing;
   bool takes_place_ = false;

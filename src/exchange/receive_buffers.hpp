@@ -1,4 +1,5 @@
-/// The memory of messages whose blocks are passed on: each is kept as it arrived until the last of its blocks has left.
+/// Memory for received messages whose blocks are forwarded. Each message is kept as it arrived until its last block has
+/// left.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace swapmeet {
 
 class ReceiveBuffers {
  public:
-  /// For so many messages, of which `slots` are in flight at a time. `sizes_bytes`: what the sizes of the blocks of one
-  /// take at most.
+  /// Makes room for `messages` messages, of which `slots` are in flight at a time. `sizes_bytes`: the most bytes that
+  /// the block sizes of one message take.
   void make_room(std::size_t messages, std::size_t slots, std::int64_t sizes_bytes) {
     buffers_.resize(messages);
     sizes_bytes_ = sizes_bytes;
@@ -22,7 +23,7 @@ class ReceiveBuffers {
   Pool& pool() { return pool_; }
   std::int64_t peak() const { return pool_.peak(); }
 
-  /// Memory for so many bytes of a message. There is none: room for its sizes alone.
+  /// Allocates memory for `bytes` bytes of a message. If there is no memory, returns room for the block sizes only.
   Piece take(std::uint32_t message, std::uint32_t slot, std::size_t bytes) {
     Buffer& buffer = buffers_[message];
     buffer = {bytes == 0 ? nullptr : pool_.take(static_cast<std::int64_t>(bytes)), static_cast<std::int64_t>(bytes), 0};
@@ -31,25 +32,25 @@ class ReceiveBuffers {
             bytes < static_cast<std::size_t>(sizes_bytes_) ? bytes : static_cast<std::size_t>(sizes_bytes_)};
   }
 
-  /// Where the message is; nullptr: nowhere.
+  /// The memory of the message; nullptr: it has none.
   char* memory(std::uint32_t message) const { return buffers_[message].memory; }
 
-  /// Room of a slot, for the sizes of the message in it.
+  /// Room of a slot for the block sizes of the message in it.
   char* sizes_of(std::uint32_t slot) { return sizes_.data() + slot * static_cast<std::size_t>(sizes_bytes_); }
   std::int64_t sizes_bytes() const { return sizes_bytes_; }
 
-  /// So many blocks of the message are to be passed on; none: its memory is given back.
+  /// Keeps the message until `blocks` of its blocks have left. Its memory is freed at once if there are none.
   void keep(std::uint32_t message, std::uint32_t blocks) {
     buffers_[message].waiting = blocks;
     if (blocks == 0) give(buffers_[message]);
   }
 
-  /// One of them has left.
+  /// Records that one block of the message has left.
   void left(std::uint32_t message) {
     if (--buffers_[message].waiting == 0) give(buffers_[message]);
   }
 
-  /// After an exchange was given up: nothing is kept. What MPI may still write to, or read, stays where it is.
+  /// Forgets all messages after an exchange was given up. Memory that MPI may still read or write is not freed.
   void lose() {
     for (Buffer& buffer : buffers_) buffer = {};
   }
@@ -58,7 +59,7 @@ class ReceiveBuffers {
   struct Buffer {
     char* memory = nullptr;
     std::int64_t bytes = 0;
-    std::uint32_t waiting = 0;  ///< blocks that have not left
+    std::uint32_t waiting = 0;  ///< number of blocks that have not left
   };
 
   void give(Buffer& buffer) {
@@ -67,7 +68,7 @@ class ReceiveBuffers {
   }
 
   Pool pool_;
-  std::vector<Buffer> buffers_;  ///< by message received
+  std::vector<Buffer> buffers_;  ///< by number of the received message
   std::vector<char> sizes_;      ///< by slot
   std::int64_t sizes_bytes_ = 0;
 };

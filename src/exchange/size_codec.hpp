@@ -1,4 +1,4 @@
-/// Sizes of blocks as they travel: see schedule/size_format.hpp.
+/// Encoding and decoding of block sizes in messages. The format is described in schedule/size_format.hpp.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ std::int64_t read_number(const char* from) {
   return static_cast<std::int64_t>(value);
 }
 
-/// Writes the sizes of `count` blocks, size(i) of each, which `tally` has seen; returns where they end. `failed`: nothing
-/// will follow them.
+/// Writes the sizes of `count` blocks and returns the end of what it wrote. size(i) is the size of block i; `tally` has
+/// counted the same sizes. `failed`: the blocks themselves do not follow.
 template <class Size>
 char* write_sizes(char* to, std::uint32_t count, const SizeTally& tally, bool failed, Size size) {
   const bool wide = failed || tally.wide();
   if (!failed && tally.listed()) {
     to = write_number<std::uint32_t>(to, listed_mark);
-    std::uint32_t told = 0;  // blocks
+    std::uint32_t told = 0;  // number of blocks encoded so far
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::int64_t bytes = size(i);
       if (bytes == 0) continue;
@@ -44,7 +44,7 @@ char* write_sizes(char* to, std::uint32_t count, const SizeTally& tally, bool fa
   return to;
 }
 
-/// Reads sizes as they are sent, one by one.
+/// Decodes the sizes of a message, one by one.
 class SizeReader {
  public:
   explicit SizeReader(const char* from) : from_(from) {
@@ -62,7 +62,7 @@ class SizeReader {
   }
   const char* end() const { return from_; }
 
-  /// Whether the blocks themselves do not follow.
+  /// Whether the sender has failed, and the blocks do not follow.
   bool failed() const { return failed_; }
 
  private:
@@ -75,11 +75,11 @@ class SizeReader {
 
   const char* from_;
   bool wide_ = false, failed_ = false, listed_ = false;
-  bool counted_ = false;  ///< of a list: what is next are `without_` blocks without data, then one that has some
+  bool counted_ = false;  ///< in a list: next are `without_` empty blocks, then one with data
   std::uint64_t without_ = 0;
 };
 
-/// The bytes that follow sizes: the sum of `count` sizes that begin at `from`; 0 if their sender failed.
+/// Number of bytes that follow the sizes: the sum of the `count` sizes that begin at `from`; 0 if their sender failed.
 inline std::int64_t bytes_behind(const char* from, std::uint32_t count) {
   SizeReader reader(from);
   std::int64_t sum = 0;

@@ -9,7 +9,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Of each message, which one it is of those with its peer in its round. `most`: the largest number of such messages.
+/// Numbers the messages of each round with the same peer. Sets `most` to the largest number of such messages.
 template <class MessagesOf>
 std::vector<std::uint32_t> numbered(const Flow& flow, std::size_t messages, MessagesOf messages_of,
                                     std::int64_t& most) {
@@ -41,7 +41,7 @@ SizedState::SizedState(Flow what, Sizes treatment, const NodePeers* node_peers, 
   items.resize(static_cast<std::size_t>(flow.own_blocks() + flow.passed_on));
   gathered.resize(2 * std::size_t{widest});
   awaited.resize(2 * std::size_t{widest});
-  // what goes ahead of a message, and behind it in the same room its length
+  // A header message; behind it, room for the length of a message whose sizes are in the same buffer.
   buffers.make_room(flow.receives.size(), 2 * std::size_t{widest}, most_sizes_bytes(most_blocks) + number_bytes);
   slots.make_room(widest, local, true);
   if (sends_directly) make_room_for_background();
@@ -56,7 +56,7 @@ void SizedState::list_blocks() {
   }
 }
 
-/// Blocks between two ranks in the order of their edges, which both know.
+/// Lists the blocks between two ranks in the order of their edges in the topology, which both ranks know.
 void SizedState::list_blocks(const Neighbourhood& among) {
   own = own_blocks(among);
   const auto list = [&](std::vector<Edge> edges, std::vector<End>& ends) {

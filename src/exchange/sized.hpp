@@ -1,6 +1,6 @@
-/// The payload of exchanges of blocks of unequal size, which only their source and their destination know: a flow whose
-/// messages begin with the sizes of their blocks, or are preceded by them, unless all blocks end at their receiver.
-/// Blocks above a threshold are sent directly meanwhile; in the flow they count as empty.
+/// Payload for blocks of unequal size, which only their source and their destination know. It executes a flow. Each
+/// message begins with the sizes of its blocks or is preceded by them, unless all its blocks end at the receiver.
+/// Blocks above a threshold are sent directly at the same time; in the flow they count as empty.
 #pragma once
 
 #include <algorithm>
@@ -19,35 +19,35 @@
 
 namespace swapmeet {
 
-/// What a plan keeps for it from call to call.
+/// The state of a plan for such exchanges that is kept from call to call.
 struct SizedState {
-  /// `neighbours`: as of a plan. `sends_directly`: some blocks may be sent directly. `among`: whose blocks the flow is of, if
-  /// it is one among neighbours of a virtual topology; nullptr: of all ranks.
+  /// `node_peers`: as of a plan. `sends_directly`: some blocks may be sent directly. `among`: the virtual topology for
+  /// a neighbourhood collective, whose edges are the blocks; nullptr: the flow has a block for each rank.
   SizedState(Flow what, Sizes treatment, const NodePeers* node_peers, bool sends_directly,
              const Neighbourhood* among = nullptr);
 
-  /// Whether so many messages from one rank to another may be under way together.
+  /// Whether the tags can distinguish all messages from one rank to another that may be under way together.
   bool fits(const Tags& tags) const { return most_together <= tags.most_together(); }
 
   void make_room_for_background();
   void list_blocks();
   void list_blocks(const Neighbourhood& among);
 
-  /// A block on its way: where it lies (nullptr: its data were lost), and the message that it came with (own blocks:
-  /// none).
+  /// A block that this rank sends or forwards. `address` is nullptr if its data were lost. `message` is the received
+  /// message that holds it; own blocks have none.
   struct Item {
     const char* address = nullptr;
     std::int64_t bytes = 0;
     std::uint32_t message = 0;
   };
 
-  /// What a message that is sent was gathered in.
+  /// The memory in which the blocks of a message were gathered for sending.
   struct Gathered {
     char* memory = nullptr;
     std::int64_t bytes = 0;
   };
 
-  /// A block for another rank, or from one.
+  /// A block to another rank, or from one.
   struct End {
     Rank peer = 0;
     std::int32_t block = 0;
@@ -55,24 +55,25 @@ struct SizedState {
 
   Flow flow;
   Sizes sizes;
-  std::vector<End> to, from;  ///< all of them, in the order in which they go if they are sent directly
-  std::vector<OwnBlock> own;  ///< that the rank has for itself
-  std::vector<std::uint32_t> send_numbers, receive_numbers;  ///< of messages: see Tags
+  std::vector<End> to, from;  ///< all blocks, in the order in which they are sent if they are sent directly
+  std::vector<OwnBlock> own;  ///< blocks of this rank for itself
+  std::vector<std::uint32_t> send_numbers, receive_numbers;  ///< number of each message among those under way together:
+                                                             ///< see Tags
   std::int64_t most_together = 0;
   std::vector<Item> items;
-  std::vector<Gathered> gathered;     ///< by slot of the sends
-  std::vector<std::uint8_t> awaited;  ///< by slot of the receives: 1 while what goes ahead has not come
+  std::vector<Gathered> gathered;     ///< by slot of the engine
+  std::vector<std::uint8_t> awaited;  ///< by slot of the receives: 1 until the header message has arrived
   ReceiveBuffers buffers;
   Slots slots, background;
   bool local = false;
   SentTraffic traffic;
 };
 
-/// Bytes side by side, as a message.
+/// A message of contiguous bytes.
 struct BytesWire {
   char* address;
   std::int64_t bytes;
-  bool lost;  ///< there are no data to send
+  bool lost;  ///< this rank has no data to send
   LostData* data;
 
   bool marked() const { return lost; }
@@ -87,7 +88,7 @@ struct BytesWire {
   }
 };
 
-/// A message for which there is no room, but for its beginning.
+/// A received message for which there is no memory, except for its beginning, which goes to `room`.
 struct DroppedWire {
   std::int64_t bytes;
   LostData* data;
@@ -110,7 +111,8 @@ class SizedPayload {
   using Fabric = Links<Watching>;
   static constexpr bool hears = true, has_parts = true;
 
-  /// `agreed`: of this call. `padded`: exchanges what is not sent directly, if the flow does not.
+  /// `agreed`: the result of the agreement for this call. `padded`: exchanges the blocks that are not sent directly;
+  /// nullptr: the flow does.
   SizedPayload(SizedState& state, const Blocks& send, const Blocks& receive, const Agreed& agreed, Padded* padded,
                const Invocation& call, Failure& failure)
       : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_bytes_(agreed.direct_bytes),
@@ -138,7 +140,7 @@ class SizedPayload {
     return is_send ? start_send(message, slot, fabric, started) : start_receive(message, slot, fabric, started);
   }
 
-  /// What went ahead of a message has come: the message itself follows, unless it holds nothing.
+  /// Handles the arrival of a header message: starts to receive the message itself, unless it is empty.
   int go_on(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
     if (!std::exchange(all_.awaited[slot], 0)) return MPI_SUCCESS;
     const Message& message = flow_.receives[number];
@@ -160,15 +162,16 @@ class SizedPayload {
 
   bool has_data() const { return call_.failure == MPI_SUCCESS; }
 
-  /// The bytes that a block has in the flow.
+  /// The size of a block in the flow, in bytes: 0 if it is sent directly.
   std::int64_t small(std::int64_t bytes) const { return bytes > direct_bytes_ ? 0 : bytes; }
 
   Item& item(std::int32_t block) { return all_.items[static_cast<std::size_t>(block)]; }
 
-  /// Whether the receiver knows the sizes without being told.
+  /// Whether the receiver knows the sizes of the blocks in advance.
   bool known(const Message& message) const { return message.last || each_ > 0; }
 
-  /// How it is told. Within the node nothing goes ahead: the receiver learns how long a message is.
+  /// The way in which the receiver learns the sizes. Within the node no header message is needed, because the receiver
+  /// learns the length of a message from its transfer.
   Sizes treatment(const Message& message) const {
     return known(message) ? Sizes::automatic : fabric_->local(message.peer) ? Sizes::combined : all_.sizes;
   }
@@ -234,7 +237,7 @@ class SizedPayload {
       if (const int error = send_head(message, slot, {head, end}, together, fabric, started)) return error;
       if (lost) body = 0;
     } else if (sizes == Sizes::total) {
-      char* const length = lost ? head + body : head;  // the sizes are in the same room
+      char* const length = lost ? head + body : head;  // after a failure, the sizes are in front of it
       write_number<std::int64_t>(length, body);
       if (const int error = send_head(message, slot, {length, number_bytes}, together, fabric, started)) return error;
     }
@@ -249,7 +252,7 @@ class SizedPayload {
     return error;
   }
 
-  /// The memory of what goes ahead of a message.
+  /// Bytes of memory for the header message of a message; 0 if it has none.
   std::int64_t head_room(const Message& message) const {
     const Sizes sizes = treatment(message);
     return sizes == Sizes::ahead ? most_sizes_bytes(message.count) : sizes == Sizes::total ? number_bytes : 0;
@@ -267,7 +270,8 @@ class SizedPayload {
     return MPI_SUCCESS;
   }
 
-  /// The message is what goes ahead of it alone; or nothing, and its blocks, which are empty, have left.
+  /// Handles a message without a body. Either it consists of its header message only, or nothing is sent and it is
+  /// complete, because its blocks are empty.
   int claim(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
     fabric.claim(slot, number);
     if (started == Started::nothing) started = Started::finished;
@@ -293,7 +297,8 @@ class SizedPayload {
     }
   }
 
-  /// A message has left: so may what its blocks came with.
+  /// Handles the end of a sent message. Frees the memory in which it was gathered, and received messages of which all
+  /// blocks have left.
   void left(const Message& message, std::uint32_t slot) {
     SizedState::Gathered& gathered = all_.gathered[slot];
     if (gathered.memory) all_.buffers.pool().give(gathered.memory, gathered.bytes);
@@ -335,7 +340,7 @@ class SizedPayload {
     all_.buffers.take(number, slot, 0);
     if (message.count > 1 || !has_data() || bytes == 0)
       return receive_body(message, number, slot, bytes, Kind::last, fabric, started);
-    const Rank source = -1 - flow_.arriving_in(message)[0];  // a single block is received where it stays
+    const Rank source = -1 - flow_.arriving_in(message)[0];  // a single block is received directly at its final address
     return fabric.template start<false>(slot, number, message.peer, Kind::last, wire(receive_.address(source), bytes),
                                         started, all_.receive_numbers[number]);
   }
@@ -351,17 +356,19 @@ class SizedPayload {
       return fabric.template start<false>(slot, number, message.peer, kind, wire(room.address, bytes), started,
                                           together);
     failure_.fail(MPI_ERR_NO_MEM);
-    const DroppedWire all{bytes, &fabric.lost(), with_sizes ? room : Piece{}};  // or the sizes alone
+    const DroppedWire all{bytes, &fabric.lost(), with_sizes ? room : Piece{}};  // with `total` there may be room for
+                                                                                // the sizes
     return fabric.template start<false>(slot, number, message.peer, kind, all, started, together);
   }
 
-  /// Blocks that stay go to their place, the others are kept where they arrived.
+  /// Handles the arrival of a message. Blocks that end at this rank are copied to the receive buffer. The others are
+  /// kept where they arrived.
   void arrived(const Message& message, std::uint32_t number, std::uint32_t slot) {
     const auto phase = fabric_->watch().during(CallPhase::unpack);
     const char* from = all_.buffers.memory(number);
     if (message.last) {
       for (const std::int32_t block : flow_.arriving_in(message)) {
-        if (!from) break;  // empty, or already where it stays
+        if (!from) break;  // the message is empty, or was received at its final address
         const std::int64_t bytes = small(receive_.bytes(-1 - block));
         stays(-1 - block, from, bytes);
         from += bytes;
@@ -377,7 +384,8 @@ class SizedPayload {
     place(message, number, from, [&reader] { return reader.next(); });
   }
 
-  /// Blocks that have arrived side by side `from` there on (nullptr: they are lost), `next()` bytes of each.
+  /// Distributes blocks that arrived side by side from `from` on (nullptr: their data are lost). next() returns the
+  /// bytes of the next one.
   template <class Next>
   void place(const Message& message, std::uint32_t number, const char* from, Next next) {
     std::uint32_t kept = 0;
@@ -408,7 +416,7 @@ class SizedPayload {
   SizedState& all_;
   const Flow& flow_;
   const Blocks &send_, &receive_;
-  std::int64_t direct_bytes_, each_;  ///< as of Agreed
+  std::int64_t direct_bytes_, each_;  ///< as in Agreed
   Padded* padded_;
   const Invocation& call_;
   Failure& failure_;

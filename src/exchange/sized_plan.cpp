@@ -101,7 +101,8 @@ struct SizedPlan::ExchangeState {
   ExchangeState(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, Watching watch)
       : send(out), receive(in), call(what), failure{call.failure, call.failure != MPI_SUCCESS},
         payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, call, failure),
-        // With its sizes, a message that is not as it should be ends here, or says so itself.
+        // A message with its sizes can be wrong only for blocks that end here, or its sizes report the failure
+        // themselves.
         links(plan.state_.slots, &plan.state_.background, &plan.state_.buffers, plan.local_, plan.tags_, failure,
               plan.lost_, plan.agreed_.each > 0),
         engine(links, payload) {

@@ -1,5 +1,5 @@
-/// The fabric of sparse exchanges over MPI (sparse/fabric.hpp): messages of a team, told apart by tags; and collective calls of the
-/// host MPI on the application's communicator, where they begin and end within the call.
+/// The fabric of sparse exchanges over MPI (sparse/fabric.hpp). Messages go through the team and are distinguished by
+/// their tags. Collective calls of the host MPI use the application's communicator; they begin and end within the call.
 #pragma once
 
 #include <vector>
@@ -15,9 +15,9 @@ namespace swapmeet {
 
 class SparseLinks {
  public:
-  /// `blocks`: our messages. `call`: the number of sparse exchanges of `peers` so far: between two ranks only two that
-  /// follow one another can overlap, for each ends after all ranks have begun it. `counts`: room for a number of each rank,
-  /// for a census.
+  /// `blocks`: the messages of this rank. `call`: the number of sparse exchanges of `peers` so far. Between two ranks
+  /// only two consecutive exchanges can overlap, because an exchange ends only after all ranks have begun it. `counts`:
+  /// room for one number per rank, for the count of messages in census().
   SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, const Peers& peers, const Tags& tags,
               std::uint16_t call, std::span<int> counts)
       : blocks_(blocks), sends_(sends), peers_(peers), team_(peers.team),
@@ -36,12 +36,12 @@ class SparseLinks {
   int census(std::span<const SparseSend> sends, std::int64_t& expected, bool& over);
   int copy_own(std::size_t number, char* room) const;
 
-  /// After an error: nothing is waited for any more.
+  /// Gives up the exchange after an error. Nothing is waited for any more.
   void give_up();
 
  private:
-  /// Requests, of which those before `first` are over. They are looked at one by one, the oldest first: each look is at
-  /// most one of them that is not over.
+  /// Requests, of which those before `first` are complete. They are tested in order, the oldest first, so that each
+  /// poll tests at most one request that is still under way.
   struct Requests {
     std::vector<MPI_Request> all;
     std::size_t first = 0;
@@ -54,14 +54,14 @@ class SparseLinks {
   const Blocks& blocks_;
   std::span<const SparseSend> sends_;
   const Peers& peers_;
-  Team* team_;  ///< nullptr: one rank only
+  Team* team_;  ///< nullptr if there is only one rank
   int tags_[2];
   std::span<int> counts_;
   Requests under_way_[2], receives_;
-  MPI_Request meeting_ = MPI_REQUEST_NULL;
+  MPI_Request meeting_ = MPI_REQUEST_NULL;  ///< of the barrier, or of the reduction in census()
   MPI_Message found_ = MPI_MESSAGE_NULL;
-  bool counting_ = false;
-  int coming_ = 0;
+  bool counting_ = false;  ///< the reduction has been started
+  int coming_ = 0;         ///< result of the reduction: number of messages for this rank
   LostData lost_;
 };
 

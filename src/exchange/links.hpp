@@ -138,7 +138,7 @@ class Links {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
       sent = lost_.sent(bytes_of(out));
-    const bool polls = host_is_mpich || watch_.follows() || survives_faults;  // one look
+    const bool polls = host_is_mpich || watch_.follows() || survives_faults;  // instead of MPI_Sendrecv
     return polls && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
   }
 

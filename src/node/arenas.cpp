@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t parts_at_a_time =
-    4;  ///< of the most bytes; parts are smaller once it is known who is on the node
-/// So many bytes at the beginning of an arena stay with it: UCX, below MPICH, remembers each stretch of addresses that was given
-/// back until it next registers memory, which may be never.
+    4;  ///< in units of the largest part; parts become smaller once the ranks of the node are known
+/// Bytes at the beginning of an arena that are never given back to the system. UCX, below MPICH, remembers each address
+/// range that was given back until it next registers memory, which may be never.
 constexpr std::size_t kept_bytes = std::size_t{16} << 20;
 
-/// As large as a file may be.
+/// The largest size that a file may have.
 std::size_t most_file_bytes() {
   rlimit most{};
   return getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY ? most.rlim_cur : SIZE_MAX;
@@ -35,13 +35,13 @@ void Arenas::make(std::size_t most_bytes) {
   counted_ = heap::kernel_counts_promises();
 }
 
-/// Gives the memory of a part back to the system, except at the beginning of the arena, where the next parts will lie.
+/// Gives the memory of a part back to the system, except at the beginning of the arena, where the next parts will be.
 void Arenas::release(const Taken& part) {
   const std::uint64_t end = part.first + part.bytes, first = std::max<std::uint64_t>(part.first, kept_bytes);
   if (first < end) own_.release(first, end - first);
 }
 
-/// Forgets parts that nobody needs any more.
+/// Frees parts that no rank needs any more.
 void Arenas::reclaim() {
   std::erase_if(taken_, [&](const Taken& part) {
     if (part.members == 0) return false;

@@ -1,5 +1,5 @@
-/// Shared memory that this process has made for others to map, and that of others which it has mapped. Each is made and
-/// mapped once: a further communicator of the same ranks takes a part of what is there.
+/// Shared memory that this process has made for its node peers to map, and that of node peers which it has mapped. Each
+/// arena is made and mapped once; a further communicator of the same ranks takes another part of it.
 #pragma once
 
 #include <atomic>
@@ -13,47 +13,50 @@
 
 namespace swapmeet {
 
-/// A part of the arena of one process, for the ranks of a node. Can be sent as it is.
+/// A part of the arena of one process, for the ranks of a node on one communicator. Can be sent as bytes.
 struct ArenaPart {
   SegmentName arena{};
   std::uint64_t arena_bytes = 0;
-  std::uint64_t first = 0, bytes = 0;  ///< whole pages; no bytes: there is none
-  std::uint64_t number = 0;  ///< of this part: what is given back may have been taken again, by another thread
+  std::uint64_t first = 0, bytes = 0;  ///< in whole pages; 0 bytes: there is no part
+  /// identifies this use of the part: after give_back(), another thread may take the same bytes
+  std::uint64_t number = 0;
 };
 
-/// What a part begins with: the rest is for who has it.
+/// The beginning of each part. The rest of the part belongs to the communicator that uses it.
 struct alignas(64) PartHeader {
-  std::atomic<std::int32_t> abandoned;  ///< a Broken
-  std::atomic<std::uint32_t> closed;    ///< ranks that need the part no more
+  std::atomic<std::int32_t> abandoned;  ///< a value of Broken
+  std::atomic<std::uint32_t> closed;    ///< number of ranks that do not need the part any more
 };
 
-/// Any thread.
+/// The arenas that this process has made or mapped. Any thread may call any function.
 class Arenas {
  public:
-  /// Makes the arena of this process: parts of `most_bytes` can be had, several at a time. Takes no memory yet. Local.
-  /// Where it cannot be made, there are no parts.
+  /// Makes the arena of this process. Several parts of up to `most_bytes` bytes can be taken at a time. Takes no memory
+  /// yet. Local. If the arena cannot be made, take() returns no parts.
   void make(std::size_t most_bytes);
 
-  /// Takes a part of the own arena, as large as may be of use. What it holds was left there by other communicators.
+  /// Takes a part of the arena of this process, of the largest useful size. Other communicators may have left data in
+  /// it.
   ArenaPart take();
 
-  /// So many bytes of it are used, until as many ranks as `members` have counted themselves in PartHeader::closed, which begins
-  /// at 0.
+  /// Records that the first `bytes` bytes of the part are in use until `members` ranks have incremented
+  /// PartHeader::closed, which this function sets to 0.
   void keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members);
-  /// No rank uses it. Nothing if it was given back, or left by all its members.
+  /// Frees a part that no rank uses. Does nothing if it was given back before, or was closed by all its members.
   void give_back(const ArenaPart& part);
 
-  /// Where a part is, of whatever process; nullptr: it cannot be mapped, and `problem` says why. For as long as this.
+  /// Maps a part of the arena of any process, for the lifetime of this object. Returns nullptr if that fails, and the
+  /// reason in `problem`.
   char* map(const ArenaPart& part, std::string& problem);
 
-  /// Segment::reserve() of bytes of a part that was mapped, where the kernel counts what it has promised. Elsewhere it
-  /// makes pages when they are first touched, and to ask before is of no use.
+  /// Reserves bytes of a mapped part (Segment::reserve()) if the kernel counts the memory that it has promised.
+  /// Otherwise does nothing: the kernel then allocates pages on the first access, and reserving them first is useless.
   std::string reserve(const ArenaPart& part, std::size_t first, std::size_t bytes);
 
  private:
   struct Taken {
     std::uint64_t first, bytes, number;
-    std::uint32_t members;  ///< 0: it is not known yet
+    std::uint32_t members;  ///< number of ranks that use the part; 0: not known yet
   };
 
   void release(const Taken& part);
@@ -63,9 +66,9 @@ class Arenas {
   std::mutex mutex_;
   Segment own_;
   std::size_t most_bytes_ = 0;
-  std::uint64_t parts_ = 0;   ///< that were taken
-  bool counted_ = false;      ///< what the kernel has promised
-  std::vector<Taken> taken_;  ///< of the own arena, by their places
+  std::uint64_t parts_ = 0;   ///< number of parts taken so far
+  bool counted_ = false;      ///< whether the kernel counts the memory that it has promised
+  std::vector<Taken> taken_;  ///< parts of the arena of this process, by position
   std::vector<Segment> others_;
 };
 

@@ -1,19 +1,22 @@
-/// A one-way channel in shared memory, from one rank of a node to another: a ring of cells. The sender fills a cell and
-/// numbers it, the receiver waits for the number, empties the cell and acknowledges it. Messages keep their order.
+/// A channel is a one-way connection in shared memory from one rank of a node to another: a circular buffer of cells.
+/// The sender fills a cell and writes its number. The receiver waits for the number, empties the cell and acknowledges
+/// it. Messages keep their order.
 ///
-///   cell             number | acknowledged | bytes and call of the message, or of what is offered | 48 bytes of payload
-///   acknowledgement  cells emptied | offers refused
+///   cell             number | acknowledged | bytes and call of the message | 48 bytes of payload
+///   acknowledgement  number of cells emptied | number of single copies declined
 ///   bulk             room for a larger payload, for each cell
 ///
-/// Cells and acknowledgements are a cache line each. Those of all channels lie together, in few pages, for where ranks
-/// share cores each finds its address translations gone when it is its turn.
+/// Each cell and each acknowledgement takes one cache line. Those of all channels lie together, in few pages. This
+/// matters if ranks share cores: a rank that gets the core again finds its entries in the TLB replaced.
 ///
-/// A message travels as data, cut into cells; or as an offer: its sender says where it lies, and the receiver reads it
-/// there (a single copy). An offer that cannot be taken up is refused, and the message follows as data.
+/// A message is sent either as data, which are cut into cells, or by a single copy: the sender announces the address of
+/// the message in a cell (`offer`), and the receiver reads it there. If the receiver cannot read it, it declines
+/// (`refused`), and the sender sends the message as data.
 ///
-/// A number is the last word written of a cell (release) and the first read of it (acquire): so small messages take one
-/// cache line. `acknowledged` is what the sender of the cell has emptied the other way: where messages go both ways,
-/// nobody reads the acknowledgement.
+/// The number is the last word of a cell that the sender writes (release) and the first that the receiver reads
+/// (acquire), so a small message takes one cache line. `acknowledged` is a piggybacked acknowledgement: the number of
+/// cells that the sender of this cell has emptied in the opposite direction. If messages go both ways, no rank reads
+/// the separate acknowledgement.
 #pragma once
 
 #include <atomic>
@@ -23,10 +26,10 @@
 
 namespace swapmeet {
 
-/// Sizes of a channel.
+/// The sizes of a channel.
 struct ChannelSize {
   std::uint32_t cells = 2;  ///< a power of two
-  /// for each cell: whole cache lines, an odd number of them, so that cells differ in their sets
+  /// size of the bulk for each cell: an odd number of whole cache lines, so that cells lie in different cache sets
   std::uint32_t bulk_bytes = 1024;
 };
 
@@ -37,17 +40,17 @@ struct alignas(64) Acknowledgement {
 
 struct alignas(64) Cell {
   static constexpr std::uint64_t offer = std::uint64_t{1} << 63, bulk = std::uint64_t{1} << 62;
-  static constexpr std::uint64_t failed = std::uint64_t{1} << 61;  ///< the sender has no data: it sends none
-  static constexpr int call_shift = 45;                            ///< then 16 bits of the number of the call
+  static constexpr std::uint64_t failed = std::uint64_t{1} << 61;  ///< the sender has no data and sends none
+  static constexpr int call_shift = 45;  ///< position of the 16 bits with the number of the call
   static constexpr std::uint64_t bytes_mask = (std::uint64_t{1} << call_shift) - 1;
 
-  std::atomic<std::uint32_t> number;  ///< of what is in it, from 1 on
+  std::atomic<std::uint32_t> number;  ///< number of the content, from 1 on
   std::uint32_t acknowledged;
-  /// its bytes in all, and its call; `offer`: the payload says where they are; `bulk`: the payload is there
+  /// total bytes of the message, and its call; `offer`: the payload is the address; `bulk`: the payload is in the bulk
   std::uint64_t message;
   char payload[48];
 
-  /// Of a message of data.
+  /// The word `message` of a cell with data.
   static std::uint64_t label(std::size_t bytes, std::uint16_t call) {
     return bytes | std::uint64_t{call} << call_shift;
   }
@@ -58,7 +61,7 @@ struct alignas(64) Cell {
 };
 static_assert(sizeof(Cell) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// The cells of one channel.
+/// The cells of one channel, used as a circular buffer.
 class Ring {
  public:
   Ring() = default;
@@ -68,7 +71,7 @@ class Ring {
   Cell& operator[](std::uint32_t number) const { return cells_[number & mask_]; }
   std::uint32_t cells() const { return mask_ + 1; }
 
-  /// Where the payload of a cell is.
+  /// The address of the payload of a cell.
   char* payload(Cell& cell, bool in_bulk) const {
     return in_bulk ? bulk_ + static_cast<std::size_t>(&cell - cells_) * bulk_bytes_ : cell.payload;
   }
@@ -82,32 +85,34 @@ class Ring {
   std::size_t bulk_bytes_ = 0;
 };
 
-/// The sender's end.
+/// The sending end of a channel.
 class Outlet {
  public:
   Outlet() = default;
   Outlet(Ring ring, Acknowledgement* acknowledgement) : ring_(ring), acknowledgement_(acknowledgement) {}
 
-  /// The next cell, if there is an empty one.
+  /// The next cell if it is empty; otherwise nullptr.
   Cell* next() {
     if (filled_ - emptied_ == ring_.cells() && !look()) return nullptr;
     return &ring_[filled_];
   }
 
-  /// Hands the next() cell over. `emptied`: cells that the inlet from there has emptied.
+  /// Passes the cell of next() to the receiver. `emptied`: number of cells that this rank has emptied in the opposite
+  /// direction.
   void hand_over(Cell& cell, std::uint64_t message, std::uint32_t emptied) {
     cell.acknowledged = emptied;
     cell.message = message;
     cell.number.store(++filled_, std::memory_order_release);
   }
 
-  /// What a cell from there said of cells that were emptied.
+  /// Records an acknowledgement that was piggybacked on a cell of the opposite direction.
   void learn(std::uint32_t emptied) {
-    if (static_cast<std::int32_t>(emptied - emptied_) > 0) emptied_ = emptied;  // it may be old news
+    if (static_cast<std::int32_t>(emptied - emptied_) > 0) emptied_ = emptied;  // it may be older than what is known
   }
 
-  /// Whether all cells are empty. Then, if the last one was an offer, whether that was refused: to be asked once.
-  /// (There is one offer at a time, and a count tells it from others however often numbers have wrapped around.)
+  /// all_emptied() says whether all cells are empty. Afterwards, if the last cell announced a single copy, refused()
+  /// says whether the receiver has declined it; it must be called once for each. (Only one single copy is announced at
+  /// a time, so a changed count is enough, even if the count has wrapped around.)
   bool all_emptied() { return filled_ == emptied_ || (look(), filled_ == emptied_); }
   bool refused() {
     const std::uint32_t refusals = acknowledgement_->refused.load(std::memory_order_relaxed);
@@ -128,13 +133,13 @@ class Outlet {
   std::uint32_t filled_ = 0, emptied_ = 0, refusals_ = 0;
 };
 
-/// The receiver's end.
+/// The receiving end of a channel.
 class Inlet {
  public:
   Inlet() = default;
   Inlet(Ring ring, Acknowledgement* acknowledgement) : ring_(ring), acknowledgement_(acknowledgement) {}
 
-  /// The next cell, if it has been handed over.
+  /// The next cell if the sender has filled it; otherwise nullptr.
   Cell* next() const {
     Cell& cell = ring_[emptied_];
     return cell.number.load(std::memory_order_acquire) == emptied_ + 1 ? &cell : nullptr;

@@ -1,5 +1,5 @@
-/// Under AddressSanitizer: bytes of shared memory that this process must not touch for now, and may touch again. A process
-/// that does is reported; one that was not told is not. Nothing in other builds.
+/// Guards for AddressSanitizer: this process marks bytes of shared memory that it must not access until it unmarks
+/// them. An access by this process is then reported; accesses by other processes are not. Other builds have no guards.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 namespace swapmeet {
 
 #ifdef __SANITIZE_ADDRESS__
-inline constexpr bool fences = true;  ///< whether anything is watched
+inline constexpr bool fences = true;  ///< whether accesses are checked
 #else
 inline constexpr bool fences = false;
 #endif
 
-/// `memory` is a multiple of 8.
+/// Requires that `memory` is a multiple of 8.
 inline void fence_off([[maybe_unused]] const char* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef __SANITIZE_ADDRESS__
   __asan_poison_memory_region(memory, bytes);

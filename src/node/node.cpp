@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-/// A look at a process takes as long as dozens of turns of a loop that waits.
+/// Polls between two checks of a process. One check takes as long as dozens of turns of a waiting loop.
 constexpr std::uint32_t looks_between_members = 16;
 
-/// Calls move(piece, first, bytes) for the next `bytes` bytes of the pieces of `transfer`.
+/// Calls move(piece, first, bytes) for the parts of pieces that make up the next `bytes` bytes of `transfer`.
 template <class Move>
 void walk(Transfer& transfer, std::size_t bytes, Move move) {
   transfer.moved += bytes;
@@ -34,17 +34,19 @@ void walk(Transfer& transfer, std::size_t bytes, Move move) {
   }
 }
 
-/// What every cell of a message says of it.
+/// The label in every cell of a message.
 std::uint64_t label_of(const Transfer& transfer) { return Cell::label(transfer.bytes, transfer.call); }
 
-/// What an offer begins with; the pieces follow. No pieces: one piece of elements, their map, and its loops.
+/// The beginning of the payload that announces a single copy. The pieces follow. If `count` is 0, one piece of elements
+/// follows, then their map and its loops.
 struct Offer {
   RegionPlace place;
   std::uint64_t count;
 };
-static_assert(sizeof(Offer) + sizeof(RemotePiece) <= sizeof Cell::payload);  // so mostly one cache line says all
+static_assert(sizeof(Offer) + sizeof(RemotePiece) <= sizeof Cell::payload);  // so one cache line is enough in most
+                                                                             // cases
 
-/// The map of the elements that a message is; nullptr: bytes side by side.
+/// The map of the elements of a message; nullptr if it consists of contiguous bytes.
 const TypeMapView* map_of(const Transfer& transfer) { return transfer.pieces.front().map; }
 
 template <class Item>
@@ -53,8 +55,8 @@ char* append(char* to, const Item* items, std::size_t count) {
   return to + count * sizeof(Item);
 }
 
-/// Says in `cell` where the message lies. Returns what it is then; 0: that is too much to say, or nobody could read it
-/// there.
+/// Announces in `cell` the address of a message for a single copy. Returns the word `message` of the cell; 0 if the
+/// announcement does not fit or no receiver could read the memory.
 std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell, const Ring& ring) {
   const TypeMapView* const map = map_of(transfer);
   const std::size_t bytes = sizeof(Offer) + transfer.pieces.size() * sizeof(RemotePiece) +
@@ -148,7 +150,7 @@ bool advance_send(Transfer& transfer, Regions& regions) {
   return moved;
 }
 
-/// Whether what `cell` brings may be written where it belongs.
+/// Whether the data of `cell` may be written to their destination.
 bool has_place(const Transfer& transfer, const Cell& cell, const Ring& ring) {
   if (!transfer.in_place) return true;
   const std::size_t message = cell.message_bytes();
@@ -156,15 +158,16 @@ bool has_place(const Transfer& transfer, const Cell& cell, const Ring& ring) {
   return transfer.link->left >= transfer.moved + arrived;
 }
 
-/// `moved` counts the bytes of the message that have arrived, whether or not there is room for them. `out_of_step`: the
-/// message is of another call.
+/// Continues a receive. `moved` counts the bytes of the message that have arrived, even if there is no room for them.
+/// `out_of_step` is set if the message belongs to another call.
 bool advance_receive(Transfer& transfer, Regions& regions, bool& out_of_step) {
   NodeLink& link = *transfer.link;
   Inlet& in = link.in;
   bool moved = false;
   if (Cell* const cell = in.next(); cell && cell->message == label_of(transfer) &&
                                     transfer.bytes <= sizeof cell->payload && transfer.pieces.size() == 1 &&
-                                    !transfer.discards && !transfer.in_place) [[likely]] {  // all that a small one is
+                                    !transfer.discards && !transfer.in_place) [[likely]] {  // fast path for a small
+                                                                                            // message
     transfer.pieces[0].write(0, transfer.bytes, cell->payload);
     charge(transfer.bytes, true);
     link.out.learn(cell->acknowledged);
@@ -223,8 +226,8 @@ bool advance_receive(Transfer& transfer, Regions& regions, bool& out_of_step) {
   return moved;
 }
 
-/// Also where nobody has asked for its exit status yet (MPICH's launcher asks when all have ended). Before Linux 5.3: only if
-/// somebody has.
+/// Whether a process has ended. A process counts as ended even if its exit status has not been collected yet (MPICH's
+/// launcher collects when all have ended). Before Linux 5.3, it counts as ended only after that.
 bool has_ended(pid_t process) {
   const auto file = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
   if (file < 0) return errno == ESRCH || (kill(process, 0) != 0 && errno == ESRCH);
@@ -247,7 +250,8 @@ void NodeLayout::clear(char* memory) const {
 
 NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
   constexpr std::uint32_t line = 64, cells = 2, least_lines = 256, most_lines = 1024;
-  constexpr std::uint32_t rank_bytes = 512 << 10;  // of the cells that a rank fills: they are to stay in its cache
+  constexpr std::uint32_t rank_bytes = 512 << 10;  // size of the cells that a rank fills, which should stay in its
+                                                   // cache
   const std::uint32_t fit = rank_bytes / (members * cells * line);
   for (std::uint32_t lines = std::clamp(fit, least_lines, most_lines) | 1;; lines = (lines / 2) | 1) {
     const NodeLayout layout{
@@ -353,7 +357,8 @@ bool Node::advance_by_row(Transfer& transfer) {
     return waiter_.moved(), true;
   }
   using State = NodeRows::Block::State;
-  // What is too large for a row need not wait for the flag. (A cell may also be of the sender's next exchange.)
+  // A message that is too large for a row need not wait for the flag. (But the next cell may belong to the next exchange
+  // of the sender.)
   const Cell* const cell = transfer.bytes > rows_.block_bytes() ? link.in.next() : nullptr;
   const NodeRows::Block block = cell && cell->call() == transfer.call ? NodeRows::Block{State::elsewhere}
                                                                       : rows_.look(link.member, transfer.call);

@@ -1,10 +1,11 @@
-/// Messages between the ranks of a node, without MPI: through cells of a shared segment (two copies, no system call),
-/// or by a single copy from the memory of the sender. Messages from one rank to another arrive in order; a message
-/// without data is not to be sent.
+/// Messages between the ranks of a node without MPI. They go through cells of shared memory (two copies, no system
+/// call), or by a single copy from the memory of the sender. Messages from one rank to another arrive in order.
+/// Messages without data must not be sent.
 ///
-/// One thread at a time. Not collective: what a rank sends and another receives must agree, as in MPI; but a message
-/// that is longer than expected is cut, and marked. Each message has the number of its call: one of another call than
-/// expected means that the ranks are out of step, and nothing can be exchanged any more.
+/// One thread at a time. Functions are not collective. As in MPI, a rank must receive the messages that another rank
+/// sends to it. A message that is longer than expected is truncated, and marked as such. Each message has the number of
+/// its call. A message of another call than expected means that the ranks are out of step, and nothing can be exchanged
+/// any more.
 #pragma once
 
 #include <sys/types.h>
@@ -25,59 +26,64 @@ namespace swapmeet {
 
 struct NodeLink;
 
-/// Messages of so many bytes and more are offered for a single copy.
+/// The sizes, in bytes, from which on messages are announced for a single copy.
 struct SingleCopy {
-  std::size_t by_kernel_bytes = SIZE_MAX;  ///< out of any memory of their sender, if the kernel allows it
-  std::size_t of_region_bytes = SIZE_MAX;  ///< out of a region
+  std::size_t by_kernel_bytes = SIZE_MAX;  ///< from any memory of the sender, if the kernel allows it
+  std::size_t of_region_bytes = SIZE_MAX;  ///< from memory in a region
 };
 
-/// A message on its way. Those between two ranks have turns, in the order in which they were made.
+/// A message in transfer. The messages between two ranks are processed one after the other, in the order in which their
+/// transfers were made.
 struct Transfer {
   enum class State : std::uint8_t { data, offered, done };
 
   static Transfer send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
                        std::uint16_t call = 0);
   static Transfer receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, std::uint16_t call = 0);
-  /// Of one piece, by rows; without a turn, for there is one each way in an exchange.
+  /// A message of one piece that goes through a row. It has no turn, because each exchange has one such message in each
+  /// direction.
   static Transfer by_rows(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, bool outgoing,
                           std::uint16_t call = 0);
   bool done() const { return state == State::done; }
 
-  /// A message of any_size has begun to arrive: `bytes` says how many it has, and waits for pieces that hold as many.
+  /// Size of a receive whose length only the sender knows. When the message begins to arrive, `bytes` becomes its
+  /// length, and the transfer waits for pieces with as many bytes.
   static constexpr std::size_t any_size = SIZE_MAX;
   bool wants_memory() const { return !outgoing && pieces.empty() && bytes != any_size && !discards; }
 
   NodeLink* link = nullptr;
-  std::span<const Piece> pieces{};  ///< unchanged until it is done
-  std::size_t bytes = 0;            ///< of the pieces, not 0
+  std::span<const Piece> pieces{};  ///< unchanged until the transfer is done
+  std::size_t bytes = 0;            ///< total bytes of the pieces, not 0
   bool outgoing = false;
-  bool by_row = false;                                  ///< unless the row says that it travels by the channel
-  bool copy_by_kernel = false, copy_of_region = false;  ///< offer it so, if it can be
-  bool cut = false;                                     ///< a message of more bytes arrived
-  bool failed = false;                                  ///< its sender has no data: none is sent
-  bool discards = false;  ///< of a message received: there is no room for it; it is to arrive nonetheless
-  bool in_place = false;  ///< of a message received: it takes the place of what goes to its sender, once that has left
+  bool by_row = false;  ///< by the row, unless the row says that it goes through the channel
+  bool copy_by_kernel = false, copy_of_region = false;  ///< use a single copy if possible
+  bool cut = false;                                     ///< a longer message arrived and was truncated
+  bool failed = false;                                  ///< the sender has no data, and sends none
+  bool discards = false;  ///< of a receive: there is no memory for the message, which must be received nonetheless
+  bool in_place = false;  ///< of a receive: it overwrites the block for its sender, after that has left
   std::uint16_t call = 0;
   State state = State::data;
   std::uint32_t turn = 0;
-  std::size_t moved = 0;              ///< bytes so far
-  std::size_t piece = 0, offset = 0;  ///< the next byte
+  std::size_t moved = 0;              ///< bytes transferred so far
+  std::size_t piece = 0, offset = 0;  ///< position of the next byte
 };
 
-/// What a rank has in common with another one of its node.
+/// The state that a rank keeps for each rank of its node.
 struct NodeLink {
   Outlet out;
   Inlet in;
   const WaiterSlot* waiter_slot = nullptr;
-  std::uint32_t member = 0;  ///< the other one
-  pid_t process = 0;         ///< whose memory can be read; 0: it cannot
-  std::size_t left = 0;      ///< bytes of what goes there that are copied; at its end `all_left`
-  /// the region of the last offer, and the one of the last that was refused: not to be offered again
+  std::uint32_t member = 0;  ///< number of the other rank within the node
+  pid_t process = 0;         ///< process whose memory can be read; 0: it cannot
+  std::size_t left = 0;      ///< bytes of the outgoing block that have been copied; `all_left` at its end
+  /// the region of the last single copy that was announced, and of the last that was declined, which is not tried again
   std::uint64_t offered_region = 0, refused_region = 0;
-  std::size_t refused_bytes = SIZE_MAX;  ///< of the message that the kernel was to copy, and the receiver refused last
-  std::uint32_t refused = 0;             ///< messages of as many bytes that were not offered since
+  std::size_t refused_bytes = SIZE_MAX;  ///< size of the last message that was announced for a copy by the kernel and
+                                         ///< declined
+  std::uint32_t refused = 0;             ///< number of messages of that size that were not announced since
 
-  /// Whether a message is likely to be refused as the last one was, for its receiver has a derived type, too.
+  /// Whether the receiver is likely to decline a single copy, as it did for the last message of this size because of
+  /// its derived type. Every 64th message of the size is announced nonetheless.
   bool refuses(std::size_t bytes) {
     constexpr std::uint32_t offered_again = 64;
     return bytes == refused_bytes && ++refused % offered_again != 0;
@@ -87,16 +93,16 @@ struct NodeLink {
 
   struct Turns {
     std::uint32_t made = 0, done = 0;
-  } sends{}, receives{};  ///< transfers
+  } sends{}, receives{};  ///< number of transfers
 };
 
-/// Where everything is in the memory of a node: its header; the seats of all ranks, and the heads of their rows; for each
-/// rank the acknowledgements that it writes and the cells that it fills, for all the others; then for each rank the bulk
-/// of these cells, and of its rows.
+/// The layout of the shared memory of a node. It begins with the header, the waiter slots of all ranks, and the heads
+/// of their rows. Then follow, for each rank, the acknowledgements that it writes and the cells that it fills, for all
+/// other ranks. At the end, each rank has the bulk of these cells and of its rows.
 struct NodeLayout {
   std::uint32_t members = 1;
   ChannelSize channel;
-  std::uint32_t row_block_bytes = 0;  ///< see RowSize
+  std::uint32_t row_block_bytes = 0;  ///< as in RowSize
 
   RowSize rows() const { return {members, row_block_bytes}; }
   static std::size_t waiter_slot(std::uint32_t member) { return sizeof(PartHeader) + member * sizeof(WaiterSlot); }
@@ -106,36 +112,37 @@ struct NodeLayout {
            std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
   }
   std::size_t cells(std::uint32_t member) const { return acknowledgements(member) + members * sizeof(Acknowledgement); }
-  std::size_t bulk(std::uint32_t member) const;  ///< on a page boundary
+  std::size_t bulk(std::uint32_t member) const;  ///< begins on a page boundary
   std::size_t row_bulks(std::uint32_t member) const { return bulk(member) + cell_bulk_bytes(); }
   std::size_t bytes() const { return bulk(members); }
 
-  /// Makes all of it 0 that a rank may read before another one has written it, behind the header. The seats stay as they are, for
-  /// each rank writes its own. By one rank, before any of them exchanges anything.
+  /// Clears all memory behind the header that a rank may read before another rank has written it. The waiter slots stay
+  /// as they are, because each rank writes its own. One rank must call this before any rank exchanges anything.
   void clear(char* memory) const;
 
-  /// Channels as large as they are useful, such that the whole takes `most_bytes` at most. Nothing fits: channel.cells
-  /// is 0.
+  /// The layout with channels of the largest useful size that takes at most `most_bytes`. If there is none,
+  /// channel.cells is 0.
   static NodeLayout within(std::uint32_t members, std::size_t most_bytes);
 
  private:
-  /// Of a rank.
+  /// Bytes of the bulk of the cells of one rank.
   std::size_t cell_bulk_bytes() const { return std::size_t{members} * channel.cells * channel.bulk_bytes; }
 };
 
-/// Gives `link`, which member `me` has to `other`, its cells in the segment mapped at `memory`.
+/// Sets up `link`, by which member `me` reaches member `other`, in the shared memory at `memory`.
 void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other);
 
-/// The rows of member `me` in the segment mapped at `memory`; none, if the layout has none.
+/// The rows of member `me` in the shared memory at `memory`; no rows if the layout has none.
 NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me);
 
-/// Why the ranks of a node exchange nothing any more.
+/// The reason for which the ranks of a node cannot exchange anything any more.
 enum class Broken : std::int32_t { no, out_of_step, rank_died };
 
 class Node {
  public:
-  /// `memory` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
-  /// `processes`: of each member, or 0. `regions`: shared memory besides.
+  /// `memory` has layout.bytes() bytes. All of it is reserved; each member has reserved its own bulk, so that it lies
+  /// near its cores. `processes`: the process of each member if its memory can be read, otherwise 0. `regions`: other
+  /// shared memory.
   Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
        Regions& regions);
 
@@ -145,7 +152,7 @@ class Node {
   Waiter& waiter() { return waiter_; }
   std::size_t shared_bytes() const { return bytes_; }
 
-  /// Sends a small message that is all in `piece`, if that can be done now. False: it is to be a Transfer.
+  /// Sends a small message in `piece` if that is possible at once. If it returns false, the message needs a Transfer.
   bool send_now(NodeLink& link, const Piece& piece, std::uint16_t call) {
     if (piece.bytes > sizeof Cell::payload || link.sends.made != link.sends.done) return false;
     Cell* const cell = link.out.next();
@@ -159,12 +166,12 @@ class Node {
     return true;
   }
 
-  /// An exchange in place begins: nothing of it has left.
+  /// Begins an exchange in place: no outgoing block has left yet.
   void begin_in_place() {
     for (NodeLink& link : links_) link.left = 0;
   }
 
-  /// Does what can be done for `transfer` now, if it is its turn. Returns whether anything could.
+  /// Continues `transfer` as far as possible without waiting, if it is its turn. Returns whether anything has moved.
   bool advance(Transfer& transfer) {
     if (transfer.by_row) return advance_by_row(transfer);
     NodeLink& link = *transfer.link;
@@ -174,27 +181,28 @@ class Node {
     return false;
   }
 
-  /// Raises the flag of this rank's row. False: that cannot be yet.
+  /// Raises the flag of this rank's row. Returns false if that is not possible yet.
   bool raise() {
     if (rows_.raise()) return true;
     if (!rows_.ready()) waiter_.waits_for(*links_[rows_.late()].waiter_slot);
     return false;
   }
 
-  /// For a flag that is not up.
+  /// Records that this rank waits for the flag of `late`.
   void waits_for(const NodeLink& late) { waiter_.waits_for(*late.waiter_slot); }
 
-  /// Transfers have been given up: those that are not done; nothing of them has moved.
+  /// Forgets transfers that are not done and of which nothing has moved. They have been given up.
   void forget();
 
-  /// The same where some may have moved: nothing can be exchanged any more, by no rank of the node.
+  /// Gives up transfers of which a part may have moved. No rank of the node can exchange anything any more.
   void abandon(Broken why);
   Broken broken() const { return broken_; }
 
-  /// From now on, who waits looks whether these are still there: the process of each member, 0 where that cannot be known.
+  /// Makes waiting ranks check whether these processes still exist. There is one entry for each member; 0: not known.
   void watch(std::vector<pid_t> processes) { watched_ = std::move(processes); }
 
-  /// Whether another rank has abandoned the node, or its process has ended: to be asked now and then by who waits.
+  /// Checks whether another rank has abandoned the node or its process has ended. A waiting rank must call this now and
+  /// then.
   void look_whether_broken();
 
  private:
@@ -202,7 +210,7 @@ class Node {
   bool advance_by_row(Transfer& transfer);
 
   NodeMemory memory_;
-  std::size_t bytes_;  ///< of it
+  std::size_t bytes_;  ///< total bytes of the shared memory
   std::vector<NodeLink> links_;
   NodeRows rows_;
   Regions* regions_;

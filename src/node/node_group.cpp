@@ -19,7 +19,7 @@ NodeGroup::NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes)
 int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) const {
   if (all_.team && all_.team->has_messages() && all_.team->ranks() > all_.gathered && count() < all_.team->ranks())
     return gather_by_messages(*all_.team, ranks_, mine, bytes, static_cast<char*>(all));
-  constexpr std::size_t most_at_a_time = 1 << 20;  // of all ranks; one byte of each, at least
+  constexpr std::size_t most_at_a_time = 1 << 20;  // for all ranks together; at least one byte of each
   const std::size_t most = std::clamp<std::size_t>(most_at_a_time / members_.size(), 1, bytes);
   std::vector<char> said(members_.size() * most);
   for (std::size_t first = 0; first < bytes; first += most) {
@@ -37,7 +37,7 @@ int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) cons
 }
 
 std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& segment) const {
-  const bool makes = me() == 0 && count() > 1;  // alone, there is nobody to share with
+  const bool makes = me() == 0 && count() > 1;  // a rank that is alone does not need it
   std::string problem = makes ? segment.make(bytes, naming) : "";
   std::vector<SegmentName> names;
   if (gather(problem.empty() ? segment.name() : SegmentName{}, names) != MPI_SUCCESS)
@@ -53,7 +53,7 @@ bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Se
     std::string own = open(bytes, naming, segment);
     if (naming == Segment::Naming::of_system) {
       const bool opened = no_rank_has(own, problem, all_);
-      segment.unlink();  // from here on nothing is left behind, whoever is killed
+      segment.unlink();  // from here on a killed process leaves nothing behind
       if (!opened) return false;
     }
     if (own.empty() && segment.memory() && mine > 0) own = segment.reserve(first, mine);

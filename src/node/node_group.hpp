@@ -1,4 +1,4 @@
-/// The ranks of a communicator that share a node with this one, while they set up something together.
+/// The ranks of a communicator that share a node with this rank, while they set up shared memory.
 #pragma once
 
 #include <string>
@@ -12,27 +12,27 @@ namespace swapmeet {
 
 class NodeGroup {
  public:
-  /// `nodes`: the node of each rank. Local.
+  /// `nodes`: number of the node of each rank of the communicator. Local.
   NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes);
 
   std::int32_t count() const { return static_cast<std::int32_t>(ranks_.size()); }
   std::int32_t me() const { return members_[static_cast<std::size_t>(rank_)]; }
 
-  /// The number within the node of each rank of the communicator; -1: it is on another.
+  /// The number within the node of each rank of the communicator; -1 for ranks of other nodes.
   const std::vector<std::int32_t>& members() const { return members_; }
 
-  /// What each rank of the node says, in `all`. Collective over all ranks: where they are many, it goes by messages within the node.
-  /// Returns as MPI does.
+  /// Gathers one item from each rank of the node into `all`. Collective over all ranks of the communicator; with many
+  /// ranks, it uses messages within the node. Returns an MPI error code.
   template <class Item>
   int gather(const Item& mine, std::vector<Item>& all) const {
     all.resize(ranks_.size());
     return gather_bytes(&mine, sizeof mine, all.data());
   }
 
-  /// The same of `bytes` bytes of each rank, as many on all ranks; `all` has room for count() times so many.
+  /// Variant for `bytes` bytes from each rank, the same number on all ranks. `all` has room for count() times `bytes`.
   int gather_bytes(const void* mine, std::size_t bytes, void* all) const;
 
-  /// Of what each rank of the communicator has said, that of the node's.
+  /// Selects the items of the ranks of this node from `all`, which has one item for each rank of the communicator.
   template <class Item>
   std::vector<Item> of_node(const std::vector<Item>& all) const {
     std::vector<Item> some;
@@ -40,18 +40,18 @@ class NodeGroup {
     return some;
   }
 
-  /// Makes shared memory of `bytes` bytes (the same on all ranks of the node), of which this rank reserves `mine` from
-  /// `first` on. Collective over the communicator. False, on all ranks of all nodes: one could not.
+  /// Makes shared memory of `bytes` bytes, the same number on all ranks of the node. This rank reserves `mine` bytes
+  /// from `first` on. Collective over the communicator. Returns false on all ranks of all nodes if one of them fails.
   bool share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment, std::string& problem) const;
 
  private:
-  /// Makes or opens the segment of the node. "", or what went wrong on this rank.
+  /// Makes or opens the segment of the node. Returns "", or the problem on this rank.
   std::string open(std::size_t bytes, Segment::Naming naming, Segment& segment) const;
 
   Peers all_;
   int rank_;
   std::vector<std::int32_t> members_;
-  std::vector<Rank> ranks_;  ///< of the node
+  std::vector<Rank> ranks_;  ///< ranks of this node
 };
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// The memory that the ranks of a node share for one communicator: a part of an arena, or a segment of its own.
+/// The memory that the ranks of a node share for one communicator: a part of an arena, or a separate segment.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@ namespace swapmeet {
 
 class NodeMemory {
  public:
-  NodeMemory() = default;  ///< of a rank alone: none
+  NodeMemory() = default;  ///< no memory, for a rank that is alone on its node
   NodeMemory(Segment segment) : segment_(std::move(segment)), memory_(segment_.memory()) {}
   explicit NodeMemory(char* part) : memory_(part), part_(part != nullptr) {}
   NodeMemory(NodeMemory&& other) noexcept

@@ -17,11 +17,11 @@ namespace swapmeet {
 
 namespace {
 
-/// By which this process is known to who reads its memory: in PID namespaces of their own, processes may have the same
-/// number, and the same addresses.
+/// Identifies this process to processes that read its memory. In separate PID namespaces, different processes may have
+/// the same number and the same addresses.
 ProcessIdentity identity{};
 
-/// Why the memory of a process cannot be read: an error of the system, or one of these; 0: it can.
+/// Reasons why the memory of a process cannot be read: an errno value or one of these; 0: it can be read.
 enum : std::int64_t { another_process = 1 << 20, no_random_number };
 
 std::string text_of(std::int64_t unreadable) {
@@ -34,7 +34,8 @@ std::string text_of(std::int64_t unreadable) {
   }
 }
 
-/// Processes whose memory this one has read. Never destroyed: a process may exchange while it exits.
+/// Processes whose memory this one has read successfully. Never destroyed, because a process may exchange while it
+/// exits.
 class Readable {
  public:
   bool has(const NodeRecord& process) {
@@ -49,7 +50,8 @@ class Readable {
 
  private:
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, std::int64_t> numbers_;  ///< of processes, by NodeRecord::value, which is random
+  std::unordered_map<std::uint64_t, std::int64_t> numbers_;  ///< number of each process, by its NodeRecord::value,
+                                                             ///< which is random
 };
 
 Readable& readable() {
@@ -57,7 +59,7 @@ Readable& readable() {
   return *only;
 }
 
-/// The processes of the ranks of a node, whose memory can be read; none of them, if one cannot.
+/// Finds the processes of the ranks of a node, if the memory of all of them can be read. Returns 0, or the reason.
 std::int64_t find_readable(std::span<const NodeRecord> node_records, std::size_t me, std::vector<pid_t>& processes) {
   if (node_records[me].value == 0) return no_random_number;
   std::vector<pid_t> found(node_records.size(), 0);
@@ -76,13 +78,13 @@ std::int64_t find_readable(std::span<const NodeRecord> node_records, std::size_t
   return 0;
 }
 
-/// The namespace of the numbers of processes, as far as the kernel says it.
+/// The PID namespace of this process; 0: not known.
 std::uint64_t process_namespace() {
   struct stat found{};
   return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
 }
 
-/// The processes of the ranks of a node that this one can see; 0: not.
+/// The processes of the ranks of a node that this process can see; 0 for the others.
 std::vector<pid_t> visible(std::span<const NodeRecord> node_records, std::size_t me) {
   std::vector<pid_t> found(node_records.size(), 0);
   for (std::size_t other = 0; other < node_records.size(); ++other)
@@ -92,7 +94,8 @@ std::vector<pid_t> visible(std::span<const NodeRecord> node_records, std::size_t
   return found;
 }
 
-/// The part of this rank in memory of such a layout: what is common to all is of the first.
+/// The part of the node's memory that this rank reserves. The part of the first rank includes the beginning, which all
+/// share.
 struct Extent {
   std::size_t first, bytes;
 };
@@ -101,7 +104,7 @@ Extent extent(const NodeLayout& layout, std::uint32_t me) {
   return {first, layout.bulk(me + 1) - first};
 }
 
-/// The memory of the node in the arena of its first rank. "", or what went wrong on this rank.
+/// Takes the memory of the node from the arena of its first rank. Returns "", or the problem on this rank.
 std::string take_part(const ArenaPart& part, const NodeLayout& layout, std::uint32_t me, Arenas& arenas,
                       char*& memory) {
   if (layout.members == 1) return "";
@@ -141,7 +144,7 @@ NodePeers::Joined NodePeers::join(const Peers& everyone, const NodeGroup& group,
   std::vector<pid_t> processes(members, 0);
   const std::int64_t unreadable = find_readable(node_records, me, processes);
   Joined joined;
-  // Agreed: false if another attempt may succeed.
+  // Makes one attempt, with an agreement of all ranks. Returns false if another attempt may succeed.
   const auto attempt = [&](NodeMemory memory, std::string problem) {
     enum { failed, out_of_limit, forbidden, number, all };
     std::int64_t most[all] = {0, !fits, unreadable, unprepared};
@@ -166,7 +169,7 @@ NodePeers::Joined NodePeers::join(const Peers& everyone, const NodeGroup& group,
                              : "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(members) +
                                    " ranks of a node";
   const bool over = attempt(NodeMemory(memory), std::move(problem));
-  if (!joined.node_peers && me == 0) give_back(node_records[me], arenas);  // all have left it
+  if (!joined.node_peers && me == 0) give_back(node_records[me], arenas);  // no rank uses it any more
   if (over) return joined;
   Segment segment;
   const auto [first, bytes] = extent(layout, me);

@@ -1,4 +1,4 @@
-/// The ranks of a communicator that share a node with this one, and the memory that they share.
+/// The ranks of a communicator that share a node with this rank, and their shared memory.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace swapmeet {
 
-/// Which messages a transport node_records for a single copy.
+/// The sizes from which on a transport announces messages for a single copy.
 constexpr SingleCopy single_copy(Transport transport) {
   switch (transport) {
     case Transport::cma: return {0, 0};
@@ -31,42 +31,46 @@ constexpr SingleCopy single_copy(Transport transport) {
   }
 }
 
-/// What a rank tells the others of its communicator before the ranks of each node join. Can be sent as it is.
+/// The record of a rank in the exchange of parameters before the ranks of each node set up shared memory. Can be sent
+/// as bytes.
 struct NodeRecord {
-  ArenaPart part{};             ///< of this process's arena, in case that it is the first of its node
-  std::int64_t used_bytes = 0;  ///< of shared memory, that count for this rank already
+  ArenaPart part{};             ///< a part of the arena of this process, used if it is the first rank of its node
+  std::int64_t used_bytes = 0;  ///< shared memory that already counts towards the limit of this rank
   std::int64_t process = 0;
-  std::uint64_t address = 0, value = 0;  ///< of memory of the process, and what is there: to know it by
-  std::uint64_t process_namespace = 0;   ///< in which `process` is its number; 0: not known
-  std::int64_t processors = 0;           ///< that it sees: in another container, other ones
+  std::uint64_t address = 0, value = 0;  ///< an address in this process and the value there, which identify the process
+  std::uint64_t process_namespace = 0;   ///< PID namespace in which `process` is valid; 0: not known
+  std::int64_t processors = 0;  ///< number of processors that the process sees; it may differ between containers
 };
 
-/// What lies at NodeRecord::address.
+/// The data at NodeRecord::address.
 struct ProcessIdentity {
-  std::uint64_t value;  ///< by which the process is known
-  std::uint64_t
-      board;  ///< address of what it publishes for the watchdogs of other ranks (observe/post.hpp); 0: nothing
+  std::uint64_t value;  ///< identifies the process
+  std::uint64_t board;  ///< address of its board for watchdogs of other ranks (observe/post.hpp); 0: none
 };
 
 class NodePeers {
  public:
-  /// Where others find what this process publishes.
+  /// Sets the data that this process publishes for other processes.
   static void publish(const void* board);
 
-  /// The offer of this process. Local; takes a part of the arena until withdraw(), or until the ranks have joined.
+  /// The record of this process. Takes a part of the arena until give_back(), or until the ranks have set up shared
+  /// memory. Local.
   static NodeRecord reserve(std::int64_t used_bytes, Arenas& arenas);
-  /// (After a fault another rank may have joined in this part nonetheless: then it is used no more.)
+  /// Frees the part of the arena. (After a fault, another rank may have set up this part nonetheless; then it is never
+  /// used again.)
   static void give_back(const NodeRecord& offer, Arenas& arenas) {
     if (!had_fault()) arenas.give_back(offer.part);
   }
 
   struct Joined;
-  /// What else is to be made on each rank before they agree: returns a number of it, or `unprepared`.
+  /// A further action on each rank before the ranks agree. It returns a number, of which the maximum is taken, or
+  /// `unprepared`.
   using Prepare = std::function<std::int64_t(NodePeers*)>;
   static constexpr std::int64_t unprepared = INT64_MAX;
 
-  /// Joins the ranks of each node, in half of the memory that is left of `most_bytes` for each of them. `node_records`: of the
-  /// ranks of this node, that of this rank among them. Collective over `everyone`, those of the group. `regions`: as of Node.
+  /// Sets up the shared memory of the ranks of each node. It takes at most half of what is left of `most_bytes` for
+  /// each rank. `node_records`: the records of the ranks of this node, including this rank. Collective over `everyone`,
+  /// the ranks of the communicator. `regions`: as of Node.
   static Joined join(const Peers& everyone, const NodeGroup& group, std::span<const NodeRecord> node_records,
                      std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare);
 
@@ -76,7 +80,7 @@ class NodePeers {
     node_.watch(std::move(processes));
   }
 
-  /// The way to `rank`; nullptr: it is on another node.
+  /// The link to `rank`; nullptr if it is on another node.
   NodeLink* link(Rank rank) {
     const std::int32_t member = members_[static_cast<std::size_t>(rank)];
     return member < 0 ? nullptr : &node_.link(static_cast<std::uint32_t>(member));
@@ -94,11 +98,11 @@ class NodePeers {
   void waits_for(const NodeLink& late) { node_.waits_for(late); }
   bool has_regions() const { return node_.regions().any(); }
 
-  /// Says where this rank is, for those that wait for it.
+  /// Publishes the core of this rank for ranks that wait for it.
   void here() { node_.waiter().here(); }
 
-  /// At the end of each turn of a loop that waits: lets MPI go on now and then; waits a little, if nothing has `moved`.
-  /// `anyone`: as of Waiter.
+  /// Ends each iteration of a waiting loop. Lets MPI make progress now and then. Waits a little if nothing has `moved`.
+  /// `anyone`: as of Waiter::turn().
   void turn(bool moved, bool anyone) {
     if constexpr (simulated) return pass_time(moved);
     node_.waiter().turn(moved, anyone, [this] {
@@ -107,21 +111,21 @@ class NodePeers {
     });
   }
 
-  /// Something has moved, and this rank goes on without a turn.
+  /// Records that something has moved, for a loop that ends without turn().
   void moved() { node_.waiter().moved(); }
 
-  /// The same within the progress of the host MPI, where nothing has moved. Returns whether it has given the core away.
+  /// Variant of turn() for calls within the progress of the host MPI when nothing has moved. Returns whether the core
+  /// was given to others.
   bool rest() {
     return node_.waiter().turn(false, false, [this] { node_.look_whether_broken(); }, false);
   }
 
-  /// After an error in the middle of an exchange. If anything was sent (`touched`), nothing can be exchanged here any
-  /// more.
+  /// Gives up an exchange after an error. `touched`: something was sent, so nothing can be exchanged here any more.
   void abandon(bool touched) { touched ? node_.abandon(Broken::out_of_step) : node_.forget(); }
-  /// No rank of the node is to wait for another any more: one has died.
+  /// Makes all ranks of the node stop waiting for one another, because one of them has died.
   void end() { node_.abandon(Broken::rank_died); }
-  /// Why nothing can be exchanged any more: an error; 0: it can. Where ranks survive others that die, one that has given
-  /// up an exchange has met such a death, or the communicator is revoked.
+  /// The error for which nothing can be exchanged any more; 0: there is none. If the MPI survives deaths of ranks, a
+  /// rank gives up an exchange only because a rank has died or the communicator was revoked.
   int broken() const {
     const Broken why = node_.broken();
     return why == Broken::no ? MPI_SUCCESS : why == Broken::rank_died || survives_faults ? rank_died() : MPI_ERR_OTHER;
@@ -131,14 +135,14 @@ class NodePeers {
 
  private:
   Node node_;
-  std::vector<std::int32_t> members_;  ///< number within the node of each rank of the communicator, or -1
+  std::vector<std::int32_t> members_;  ///< number of each rank within the node; -1 for ranks of other nodes
 };
 
-/// What joining came to, the same on all ranks.
+/// The result of setting up shared memory, the same on all ranks.
 struct NodePeers::Joined {
-  std::unique_ptr<NodePeers> node_peers{};  ///< nullptr: a rank of some node cannot join
-  Means means{};                            ///< and why
-  std::int64_t prepared = unprepared;       ///< the most that was prepared on any rank
+  std::unique_ptr<NodePeers> node_peers{};  ///< nullptr if a rank of some node has failed
+  Means means{};                            ///< the available means, and the reason for those that are missing
+  std::int64_t prepared = unprepared;       ///< maximum of the numbers of `prepare` over all ranks
 };
 
 }  // namespace swapmeet

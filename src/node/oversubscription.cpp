@@ -4,7 +4,7 @@
 
 namespace swapmeet {
 
-/// MPICH's Hydra (and Intel MPI's), and Open MPI's, in the environment.
+/// Reads the environment variables of the launchers of MPICH and Intel MPI (Hydra) and of Open MPI.
 std::int64_t launched_here() {
   for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"})
     if (const char* const text = std::getenv(name)) return std::max(1L, std::strtol(text, nullptr, 10));

@@ -29,12 +29,12 @@ void Regions::add(const heap::Functions& functions) {
 
 namespace {
 
-/// What a piece covers, from its address on.
+/// The bytes that a piece covers, relative to its address.
 ByteRange range_of_piece(std::uint64_t bytes, const TypeMapView* map) {
   return map ? range_of(*map, static_cast<std::int64_t>(bytes)) : ByteRange{0, static_cast<std::int64_t>(bytes)};
 }
 
-/// Whether all of a piece at `address` lies in a region of `region_bytes` bytes that begins at `base`.
+/// Whether a piece at `address` lies entirely in a region of `region_bytes` bytes that begins at `base`.
 bool holds(std::uint64_t base, std::uint64_t region_bytes, std::uint64_t address, std::uint64_t bytes,
            const TypeMapView* map) {
   const ByteRange range = range_of_piece(bytes, map);
@@ -80,10 +80,10 @@ const Segment* Regions::known(std::uint64_t id) const {
   return heap != heaps_.end() ? &*heap : nullptr;
 }
 
-/// Maps the heap of another process, and forgets those that are gone.
+/// Maps the heap of another process, and unmaps heaps of which the process has ended or closed the file.
 void Regions::map(const RegionPlace& place) {
   const std::lock_guard lock(mutex_);
-  if (known(place.id)) return;  // another thread has done it
+  if (known(place.id)) return;  // another thread has mapped it
   std::erase_if(heaps_, [](const Segment& segment) { return !segment.is_kept(); });
   Segment segment;
   const SegmentName name{place.process, place.file, place.id};
@@ -103,7 +103,7 @@ bool Regions::copy(const RegionPlace& place, const RemoteData& from, std::span<c
   if (!segment || !segment->memory()) return false;
   for (const RemotePiece& piece : from.pieces)
     if (!holds(place.base, segment->bytes(), piece.address, piece.bytes, from.map)) return false;
-  std::size_t source = 0, target = 0, read = 0, written = 0;  // pieces, and bytes of these
+  std::size_t source = 0, target = 0, read = 0, written = 0;  // indices of pieces, and bytes within them
   while (source < from.pieces.size() && target < to.size()) {
     const RemotePiece& remote = from.pieces[source];
     const std::size_t bytes = std::min<std::size_t>(remote.bytes - read, to[target].bytes - written);

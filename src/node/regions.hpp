@@ -1,6 +1,7 @@
-/// Shared memory that the application has from us: what lies in it is copied by the ranks of the node straight, without
-/// the kernel. Every process that shares it maps it, each at its own address: a region that ranks have made together, all
-/// from the beginning; the heap of one process (src/heap), the others when the first block in it is offered to them.
+/// Regions are shared memory that the application has allocated through the library. Ranks of the node copy data in a
+/// region directly, without the kernel. Every process that shares a region maps it, each at its own address. A region
+/// that ranks have made together is mapped by all of them from the beginning. The heap of a process (src/heap) is
+/// mapped by another process when the first block in it is announced to that.
 #pragma once
 
 #include <array>
@@ -16,32 +17,34 @@
 
 namespace swapmeet {
 
-/// Where bytes are in a region, for those that map it elsewhere.
+/// The position of data in a region, for processes that map the region at another address.
 struct RegionPlace {
-  std::uint64_t id = 0;                 ///< of the region; 0: in none
-  std::uint64_t base = 0;               ///< where the process that says so maps it
-  std::int32_t process = 0, file = -1;  ///< of a heap: how others find it
+  std::uint64_t id = 0;                 ///< identifies the region; 0: the data are in no region
+  std::uint64_t base = 0;               ///< address at which the announcing process maps the region
+  std::int32_t process = 0, file = -1;  ///< of a heap: the file in which other processes find it
 };
 
-/// The regions that this process maps. Any thread.
+/// The regions that this process maps. Any thread may call any function.
 class Regions {
  public:
-  /// Adds a region, known by `id` (not 0) to all that share it; `own` is the address of this process's part of it.
+  /// Adds a region. `id` (not 0) identifies it in all processes that share it. `own` is the address of this process's
+  /// part.
   void add(std::uint64_t id, Segment segment, char* own);
 
-  /// Forgets the region of which this is the own part, and gives its memory back. False: there is none.
+  /// Removes the region whose part of this process is `own`, and frees its memory. Returns false if there is none.
   bool remove(const void* own);
 
   bool any() const { return count_ > 0; }
 
-  /// Blocks of this heap can be copied by others. To be called before anything is exchanged; at most twice.
+  /// Adds a heap of this process, whose blocks others can then copy. Must be called before anything is exchanged, and
+  /// at most twice.
   void add(const heap::Functions& functions);
 
-  /// The region that all pieces lie in.
+  /// The region in which all pieces lie; id 0 if there is none.
   RegionPlace find(std::span<const Piece> pieces) const;
 
-  /// Copies `from`, which lies as `place` says, to `to`; as many bytes as both have. False: this process cannot map that
-  /// region, or it does not hold all of `from`; nothing is copied then.
+  /// Copies `from`, at the position `place`, to `to`: as many bytes as both have. Returns false, without copying
+  /// anything, if this process cannot map the region or the region does not contain all of `from`.
   bool copy(const RegionPlace& place, const RemoteData& from, std::span<const Piece> to);
 
  private:
@@ -56,10 +59,10 @@ class Regions {
   const Segment* known(std::uint64_t id) const;
   void map(const RegionPlace& place);
 
-  std::atomic<std::size_t> count_{0};  ///< of regions; most programs have none, and are not to pay for a lock
+  std::atomic<std::size_t> count_{0};  ///< number of regions; most programs have none, and need no lock then
   mutable std::shared_mutex mutex_;
   std::vector<Region> regions_;
-  std::vector<Segment> heaps_;  ///< of other processes; without memory: it cannot be mapped
+  std::vector<Segment> heaps_;  ///< heaps of other processes; one without memory cannot be mapped
   std::array<const heap::Functions*, 2> own_heaps_{};
 };
 

@@ -1,5 +1,5 @@
-/// An exchange by rows as a whole, where nothing else is under way: neither the engine nor a Transfer takes part in it. The
-/// protocol alone, without MPI: tests/interleavings executes it in every order.
+/// A complete exchange by rows, for calls with no other messages under way. It uses neither the engine nor a Transfer.
+/// This file contains only the protocol, without MPI, so that tests/interleavings can execute it in every order.
 #pragma once
 
 #include <span>
@@ -10,19 +10,24 @@
 
 namespace swapmeet {
 
-/// How far an exchange by rows is on a rank.
+/// The progress of an exchange by rows on one rank.
 struct RowProgress {
-  bool written = false;  ///< this rank's row
-  std::size_t left = 0;  ///< blocks that were late: so many numbers of `late`
+  bool written = false;  ///< whether this rank has written its row
+  std::size_t left = 0;  ///< number of blocks that were late: `late` holds as many indices
 };
 
-/// All messages of an exchange, after NodeRows::begin(), as far as that can be without waiting: blocks that fit into a row.
-/// `progress`: nothing at first. `sends`, `receives`: those of them; out(i), in(i): where the i-th is. `late`: room for as
-/// many numbers as are received. Calls copy() meanwhile. Returns 0 where it is over; `unfinished`; or an error. `moved`: a
-/// block that was late has come. `rank` is what this rank does besides:
-///   raise(), rows()               as of Node
-///   waits_for(member)             the same, by the number of the other one
-///   receive_by_row(link, block)   a block that is not as this rank expects it: 0, an error, or `unfinished`
+/// Continues an exchange as far as possible without waiting, after NodeRows::begin(). All blocks must fit into a row.
+/// Returns 0 when it is complete, `unfinished`, or an error.
+///
+///   progress         default-constructed before the first call
+///   sends, receives  links of the messages; out(i) and in(i) return the memory of the i-th
+///   late             room for one number per received message
+///   copy             called once, after this rank has written its row
+///   moved            set if a late block has arrived
+///   rank             the other operations of this rank:
+///     raise(), rows()               as of Node
+///     waits_for(member)             as of Node, by the number of the late rank
+///     receive_by_row(link, block)   receives a block of unexpected size or transport: 0, an error, or `unfinished`
 template <class Rank, class Out, class In, class Copy>
 [[gnu::always_inline]] inline int advance_by_rows(RowProgress& progress, Rank&& rank, std::span<NodeLink* const> sends,
                                                   Out&& out, std::span<NodeLink* const> receives, In&& in,
@@ -59,9 +64,9 @@ template <class Rank, class Out, class In, class Copy>
   return progress.left > 0 ? unfinished : 0;
 }
 
-/// The same until it is over. Besides, `rank` does:
-///   broken()      an error, or 0
-///   turn(moved)   at the end of each look
+/// Variant that returns when the exchange is complete. `rank` has two more operations:
+///   broken()      returns an error, or 0
+///   turn(moved)   called at the end of each poll
 template <class Rank, class Out, class In, class Copy>
 [[gnu::always_inline]] inline int exchange_by_rows(Rank&& rank, std::span<NodeLink* const> sends, Out&& out,
                                                    std::span<NodeLink* const> receives, In&& in,

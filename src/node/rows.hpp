@@ -1,19 +1,20 @@
-/// Exchanges in which every rank of a node writes to every other, by one flag for each rank: a rank writes all its blocks
-/// into its row of shared memory and raises its flag; then it waits for the flag of each other rank, and reads its block
-/// out of that rank's row. Nothing is acknowledged: rows are used in turn (engine/rows_in_turn.hpp).
+/// Exchanges in which every rank of a node sends a block to every other, with one flag per rank. A rank writes all its
+/// blocks into its row of shared memory and raises its flag. Then it waits for the flag of each other rank, and reads
+/// its block from that rank's row. There are no acknowledgements: each rank uses its rows in turn
+/// (engine/rows_in_turn.hpp).
 ///
-///   head   flag | blocks, if they fit                                   blocks of one size, as all ranks know
-///          flag | offset and bytes of each block | blocks, if they fit  others
+///   head   flag | blocks, if they fit                                   all blocks have one size, which all ranks know
+///          flag | offset and bytes of each block | blocks, if they fit  otherwise
 ///   bulk   the other blocks
 ///
-/// The heads of all ranks lie together, in few pages, for where ranks share cores each finds its address translations
-/// gone when it is its turn.
+/// The heads of all ranks lie together, in few pages. This matters if ranks share cores: a rank that gets the core
+/// again finds its entries in the TLB replaced.
 ///
-/// A block that is too large for a row travels by the channel of the two ranks. Its sender alone decides that, and says
-/// so in the row. The flag is raised in each exchange all the same.
+/// A block that is too large for a row is sent through the channel of the two ranks. The sender alone decides that, and
+/// records it in the row. The flag is raised in each exchange all the same.
 ///
-/// Cost     of each rank P-1 blocks written, one flag raised, P-1 flags and blocks read. At 8 B, eight ranks write 8 cache
-///          lines in all, where channels take 112.                                [checked by tests/transport/transport_test.py]
+/// Cost     Each rank writes P-1 blocks, raises one flag, and reads P-1 flags and blocks. At 8 B, eight ranks write 8
+///          cache lines in all, while channels take 112.               [checked by tests/transport/transport_test.py]
 #pragma once
 
 #include <algorithm>
@@ -30,9 +31,11 @@
 
 namespace swapmeet {
 
-/// What is raised: the number of the exchange, from 1 on; its call; and the bytes of each block, or one of these.
+/// The value of a flag: the number of the exchange, from 1 on; its call; and the bytes of each block, or `listed` or
+/// `failed`.
 struct RowFlag {
-  static constexpr std::uint64_t listed = UINT16_MAX, failed = UINT16_MAX - 1;  ///< failed: the sender has no data
+  /// listed: the row lists the sizes; failed: the sender has no data
+  static constexpr std::uint64_t listed = UINT16_MAX, failed = UINT16_MAX - 1;
 
   static std::uint64_t of(std::uint32_t number, std::uint16_t call, std::uint64_t bytes) {
     return number | std::uint64_t{call} << 32 | bytes << 48;
@@ -44,22 +47,23 @@ struct RowFlag {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 struct RowEntry {
-  static constexpr std::uint32_t failed = 1u << 31, elsewhere = 1u << 30;  ///< elsewhere: by the channel
+  /// failed: as in RowFlag; elsewhere: the block is sent through the channel
+  static constexpr std::uint32_t failed = 1u << 31, elsewhere = 1u << 30;
 
   std::uint32_t offset;
-  std::uint32_t bytes;  ///< or one of the above; 0: the block is empty
+  std::uint32_t bytes;  ///< bytes of the block, 0 if it is empty, or `failed` or `elsewhere`
 };
 
-/// Where the rows of a rank are.
+/// The memory of the rows of one rank.
 struct RowPlace {
   char *heads, *bulks;
 };
 
-/// The rows of a node, for one of its ranks: one exchange at a time.
+/// The rows of a node as one of its ranks uses them, for one exchange at a time.
 class NodeRows {
  public:
-  NodeRows() = default;  ///< there are none
-  /// `places`: of each member; all of it is zero at first.
+  NodeRows() = default;  ///< no rows
+  /// `places`: the rows of each member; all of their memory must be zero at first.
   NodeRows(const RowSize& size, std::uint32_t me, std::vector<RowPlace> places)
       : size_(size), me_(me), places_(std::move(places)), entries_(size.members - 1) {}
   NodeRows(NodeRows&&) = default;
@@ -70,20 +74,20 @@ class NodeRows {
     open_up(places_[me_].bulks, size_.bulks_bytes());
   }
 
-  /// The largest block of a row; 0: there are no rows.
+  /// The size of the largest block in a row; 0: there are no rows.
   std::size_t block_bytes() const { return size_.block_bytes; }
 
   // --- the row of this rank ------------------------------------------------------------------------------------------
 
-  /// The next exchange begins. `equal_bytes`: of each block, block_bytes() at most; 0: each may have another size, or
-  /// travel by a channel.
+  /// Begins the next exchange. `equal_bytes`: the size of every block, at most block_bytes(); 0: each block may have
+  /// another size, or be sent through a channel.
   void begin(std::uint16_t call, std::size_t equal_bytes) {
     ++number_;
     flag_ = RowFlag::of(number_, call, equal_bytes > 0 ? equal_bytes : RowFlag::listed);
     equal_bytes_ = equal_bytes;
     deferred_ = 0;
     raised_ = posted_ = fenced_ = false;
-    checked_ = std::exchange(seen_, 0) + 1 == size_.members ? size_.members : 0;  // all flags of the exchange before
+    checked_ = std::exchange(seen_, 0) + 1 == size_.members ? size_.members : 0;  // none to check if all were seen
     if (equal_bytes > 0) {
       if (spaced_bytes_ != equal_bytes) spacing_ = size_.spacing(spaced_bytes_ = equal_bytes);
     } else {
@@ -92,7 +96,7 @@ class NodeRows {
     }
   }
 
-  /// Whether this rank may write its row. If not, late() may still read there.
+  /// Whether this rank may write its row. If not, member late() may still read the row.
   bool ready() {
     const RowsInTurn& turns = RowSize::turns;
     for (; checked_ < size_.members; ++checked_)
@@ -102,7 +106,7 @@ class NodeRows {
   }
   std::uint32_t late() const { return checked_; }
 
-  /// Writes the block for `member`. Requires ready().
+  /// Writes the block for `member` into the row. Requires ready().
   void write(std::uint32_t member, const Piece& block) {
     fence();
     char* const to = at(me_, place(member, block.bytes));
@@ -111,21 +115,23 @@ class NodeRows {
     charge(block.bytes, false);
   }
 
-  /// The block for `member` is not ready() to be written yet; and then it has been.
+  /// defer() records that a block cannot be written yet because the row is not ready(). made_up() records that it was
+  /// written later.
   void defer() { ++deferred_; }
   void made_up() { --deferred_; }
 
-  /// The block for `member` travels by the channel, where sizes are listed; or this rank has no data to send.
+  /// send_elsewhere(): the block for `member` is sent through the channel; requires that sizes are listed. fail(): this
+  /// rank has no data to send.
   void send_elsewhere(std::uint32_t member) { entries_[index(member, me_)] = {0, RowEntry::elsewhere}; }
   void fail(std::uint32_t member) {
     if (equal_bytes_ == 0) entries_[index(member, me_)] = {0, RowEntry::failed};
-    else flag_ = RowFlag::of(number_, RowFlag::call(flag_), RowFlag::failed);  // all of them
+    else flag_ = RowFlag::of(number_, RowFlag::call(flag_), RowFlag::failed);  // for all members
   }
 
-  /// All blocks are written or deferred, from now on.
+  /// Records that all blocks have been written or deferred.
   void posted() { posted_ = true; }
 
-  /// Raises the flag, as soon as that can be. Returns whether it is up.
+  /// Raises the flag if that is possible. Returns whether it is raised.
   bool raise() {
     if (raised_ || !posted_ || deferred_ > 0 || !ready()) return raised_;
     fence();
@@ -136,20 +142,21 @@ class NodeRows {
   }
   bool raised() const { return raised_; }
 
-  /// A flag of this exchange was seen to be up, of a rank that has not been counted in it yet.
+  /// Records that a raised flag of this exchange was seen, of a rank that was not counted before.
   void has_seen() { ++seen_; }
 
-  /// The exchange is given up before anything of it was seen by others.
+  /// Gives up the exchange before other ranks have seen any of it.
   void forget() {
     if (!std::exchange(raised_, true)) --number_, seen_ = 0;
   }
 
-  /// Whether the flag of `member` is up.
+  /// Whether the flag of `member` is raised.
   bool is_up(std::uint32_t member) const { return RowFlag::number(flag(member, number_)) == number_; }
 
   // --- the rows of others --------------------------------------------------------------------------------------------
 
-  /// Reads what `member` has written for this rank. False: it is late, or that is not what fits: see look().
+  /// Reads the block that `member` has written for this rank. Returns false if the flag is late or the block is not as
+  /// expected: see look().
   bool read(std::uint32_t member, const Piece& to) {
     const char* from = nullptr;
     if (equal_bytes_ > 0) {
@@ -166,7 +173,7 @@ class NodeRows {
     return true;
   }
 
-  /// What `member` has written for this rank, once its flag is up.
+  /// The block that `member` has written for this rank, once its flag is raised.
   struct Block {
     enum class State : std::uint8_t { late, here, elsewhere, failed, out_of_step } state;
     const char* address = nullptr;
@@ -188,7 +195,7 @@ class NodeRows {
   }
 
  private:
-  /// The number of `member` among those that `of` writes to.
+  /// The index of `member` among the members that `of` writes to.
   static std::uint32_t index(std::uint32_t member, std::uint32_t of) { return member - (member > of); }
 
   char* head(std::uint32_t member, std::uint32_t number) const {
@@ -201,7 +208,8 @@ class NodeRows {
     return flag_of(member, number).load(std::memory_order_acquire);
   }
 
-  /// Before the row of this rank is written: no block is there yet, nor for AddressSanitizer where any might be.
+  /// Before the first write to the row: marks all room for blocks as inaccessible for AddressSanitizer. write() unmarks
+  /// the block that it writes.
   void fence() {
     if (!fences || std::exchange(fenced_, true)) return;
     const std::size_t table = equal_bytes_ > 0 ? RowSize::flag_bytes : size_.table_bytes();
@@ -210,13 +218,13 @@ class NodeRows {
     fence_off(at(me_, size_.head_bytes()), size_.bulk_bytes());
   }
 
-  /// What lies at an offset of the row of this exchange.
+  /// The address of an offset in the row of this exchange.
   char* at(std::uint32_t member, std::size_t offset) const {
     if (offset < size_.head_bytes()) return head(member, number_) + offset;
     return places_[member].bulks + RowSize::turns.row(number_) * size_.bulk_bytes() + (offset - size_.head_bytes());
   }
 
-  /// Where the block for `member` is to be; notes it, if there is a list.
+  /// Chooses the offset of the block for `member`, and records it if the row has a list.
   std::size_t place(std::uint32_t member, std::size_t bytes) {
     const std::uint32_t n = index(member, me_);
     if (equal_bytes_ > 0) return spacing_.offset(n);
@@ -235,15 +243,15 @@ class NodeRows {
   RowSize size_;
   std::uint32_t me_ = 0;
   std::vector<RowPlace> places_;
-  std::vector<RowEntry> entries_;  ///< of this rank's row
-  std::uint32_t number_ = 0;       ///< of the exchange
-  std::uint32_t checked_ = 0;      ///< members that are known not to read any more what this rank's row held before
-  std::uint32_t seen_ = 0;         ///< flags of this exchange
-  std::uint32_t deferred_ = 0;     ///< blocks
-  std::uint64_t flag_ = 0;         ///< of this rank
+  std::vector<RowEntry> entries_;  ///< the list of this rank's row
+  std::uint32_t number_ = 0;       ///< number of the exchange
+  std::uint32_t checked_ = 0;      ///< members up to this one do not read the old content of this rank's row any more
+  std::uint32_t seen_ = 0;         ///< number of flags of this exchange that were seen
+  std::uint32_t deferred_ = 0;     ///< number of blocks
+  std::uint64_t flag_ = 0;         ///< flag of this rank
   std::size_t equal_bytes_ = 0, spaced_bytes_ = 0;
-  RowSize::Spacing spacing_{};                  ///< of blocks of spaced_bytes_
-  std::size_t near_bytes_ = 0, far_bytes_ = 0;  ///< in use of the head and of the bulk, where blocks are listed
+  RowSize::Spacing spacing_{};                  ///< for blocks of spaced_bytes_
+  std::size_t near_bytes_ = 0, far_bytes_ = 0;  ///< bytes in use in the head and in the bulk if sizes are listed
   bool posted_ = false, raised_ = true, fenced_ = false;
 };
 

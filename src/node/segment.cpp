@@ -27,7 +27,7 @@ std::string amount(std::size_t bytes, bool of_system) {
   return std::to_string(bytes) + " B of shared memory" + (of_system ? " (/dev/shm)" : "");
 }
 
-/// Nobody guesses it.
+/// A random number for a name that other users cannot guess.
 std::uint64_t random_number() {
   std::uint64_t random = 0;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
@@ -35,11 +35,11 @@ std::uint64_t random_number() {
   return random | 1;
 }
 
-/// What the file of a segment is called.
+/// The name of the file of a segment.
 std::string title(const SegmentName& name) { return heap::Title(name.process, name.random).text; }
 std::string system_name(const SegmentName& name) { return '/' + title(name); }
 
-/// What a link of /proc says; "": nothing.
+/// The target of a symbolic link in /proc; "" if it cannot be read.
 std::string target_of(const std::string& link) {
   char text[128];
   const ssize_t length = readlink(link.c_str(), text, sizeof text);
@@ -50,10 +50,10 @@ std::string link_of(const SegmentName& name) {
   return "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.file);
 }
 
-/// Whether the file is what its maker made: another process may have that number here.
+/// Whether the file is the one that its maker made. In this PID namespace, another process may have the maker's number.
 bool is_that_of(const SegmentName& name) { return target_of(link_of(name)).starts_with("/memfd:" + title(name)); }
 
-/// Opens the file of its maker. -1: it is not there.
+/// Opens the anonymous file of the process that made it. Returns -1 if it does not exist.
 int open_file_of(const SegmentName& name, int access) {
   if (!is_that_of(name)) return errno = ENOENT, -1;
   return ::open(link_of(name).c_str(), access | O_CLOEXEC);
@@ -61,8 +61,9 @@ int open_file_of(const SegmentName& name, int access) {
 
 std::string cannot_open() { return failed("cannot open the shared memory of another rank of the node", errno); }
 
-/// Why a file of so many bytes cannot be had; 0: it can. The limit is asked, for who exceeds it gets a signal; and the
-/// room, for others may need it while we find out.
+/// The errno value for which a file of `bytes` bytes cannot be had; 0: it can. The limit is checked first because a
+/// process that exceeds it gets a signal. The free space is checked first because other processes may need it while
+/// this one tries.
 int no_room_for(std::size_t bytes, int file) {
   rlimit most{};
   struct statvfs room{};
@@ -105,7 +106,7 @@ bool Segment::create(Naming naming) {
   name_ = {getpid(), -1, random_number()};
   if (naming == Naming::of_process) {
     file_ = name_.file = memfd_create(title(name_).c_str(), MFD_CLOEXEC);
-    if (file_ >= 0) fchmod(file_, 0600);  // the kernel makes it for everybody
+    if (file_ >= 0) fchmod(file_, 0600);  // the kernel creates it with permissions for all users
   } else {
     file_ = shm_open(system_name(name_).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     named_ = file_ >= 0;
@@ -136,12 +137,12 @@ std::string Segment::open_to_read(const SegmentName& name) {
   name_ = name;
   inode_ = status.st_ino;
   bytes_ = static_cast<std::size_t>(status.st_size);
-  // not to be read at first: where memory is locked, the kernel would take all of it at once
+  // Protected at first: if memory is locked, the kernel would otherwise allocate all of it at once.
   void* const memory = mmap(nullptr, bytes_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (memory == MAP_FAILED) return failed("cannot map " + std::to_string(bytes_) + " B", errno);
   memory_ = static_cast<char*>(memory);
   if (mprotect(memory, bytes_, PROT_READ) != 0) return failed("cannot read shared memory", errno);
-  madvise(memory, bytes_, MADV_DONTDUMP);  // it is in its maker's dump
+  madvise(memory, bytes_, MADV_DONTDUMP);  // its maker's core dump contains it
   close_file();
   return "";
 }
@@ -162,14 +163,14 @@ std::string Segment::map(std::size_t bytes, int flags) {
   return "";
 }
 
-/// A program may close files that it does not know, and use their numbers for its own.
+/// Whether the file is still open. A program may close descriptors that it does not know, and reuse their numbers.
 bool Segment::has_its_file() const {
   struct stat status;
   return file_ >= 0 && fstat(file_, &status) == 0 && status.st_ino == inode_;
 }
 
 std::string Segment::reserve(std::size_t first, std::size_t bytes) {
-  constexpr std::size_t most = 1 << 20;  // at a time: a signal undoes all of it, and there may be many
+  constexpr std::size_t most = 1 << 20;  // per call: a signal undoes all of a call, and there may be many signals
   int error = bytes == 0 || has_its_file() ? 0 : EBADF;
   for (std::size_t done = 0; done < bytes && (error == 0 || error == EINTR); done += error == 0 ? most : 0)
     error = posix_fallocate(file_, static_cast<off_t>(first + done), static_cast<off_t>(std::min(most, bytes - done)));

@@ -1,6 +1,7 @@
-/// Memory that the processes of a node share, made by one of them and found by the others by its name. At best it is a
-/// file of its maker's alone (memfd_create), which has a name only while its maker has it open; else one in /dev/shm,
-/// which is taken away as soon as all have it: then a process that is killed before leaves the name behind.
+/// A segment is memory that the processes of a node share. One process makes it, and the others find it by its name. If
+/// possible, it is an anonymous file (memfd_create), which can be found only while its maker has it open. Otherwise it
+/// is a file in /dev/shm, which is removed as soon as all ranks have mapped it; a process that is killed before leaves
+/// the file behind.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +10,11 @@
 
 namespace swapmeet {
 
-/// How others find a segment. Can be sent as it is.
+/// The name by which other processes find a segment. Can be sent as bytes.
 struct SegmentName {
-  std::int32_t process = 0;  ///< its maker, as that sees itself
-  std::int32_t file = -1;    ///< of that process; -1: it is in /dev/shm
-  std::uint64_t random = 0;  ///< not 0: no other has it
+  std::int32_t process = 0;  ///< process that made it, in its own PID namespace
+  std::int32_t file = -1;    ///< file descriptor in that process; -1: the file is in /dev/shm
+  std::uint64_t random = 0;  ///< unique, not 0
 
   bool operator==(const SegmentName&) const = default;
 };
@@ -25,41 +26,41 @@ class Segment {
   Segment& operator=(Segment&& other) noexcept { return swap(other), *this; }
   ~Segment();
 
-  /// How others find it.
+  /// The place in which other processes find the segment.
   enum class Naming : std::uint8_t {
-    of_process,  ///< through /proc, which takes the right to look into its maker; for as long as that has its file open
-    of_system,   ///< in /dev/shm, until unlink()
+    of_process,  ///< /proc; requires permission to inspect the maker, while that has the file open
+    of_system,   ///< /dev/shm, until unlink()
   };
 
-  /// Makes a segment of `bytes` bytes, all zero, with a name() of its own. Takes no memory yet. "", or what went wrong.
+  /// Makes a segment of `bytes` bytes, all zero, with a unique name(). Takes no memory yet. Returns "", or the problem.
   std::string make(std::size_t bytes, Naming naming);
 
-  /// Memory of this process alone, in the same shape. "", or what went wrong.
+  /// Allocates memory of this process alone instead of a segment. Returns "", or the problem.
   std::string make_private(std::size_t bytes);
 
-  /// Maps the segment that another process made. "", or what went wrong: it is not there, or not of this size.
+  /// Maps a segment that another process made. Returns "", or the problem: it does not exist, or has another size.
   std::string open(const SegmentName& name, std::size_t bytes);
 
-  /// Maps the file of another process alone, to read: whatever size it has. "", or what went wrong.
+  /// Maps the anonymous file of another process for reading, whatever its size. Returns "", or the problem.
   std::string open_to_read(const SegmentName& name);
 
-  /// What stands for a segment that cannot be mapped: it has a name, and no memory.
+  /// A placeholder for a segment that cannot be mapped. It has a name, but no memory.
   static Segment missing(const SegmentName& name);
 
-  /// Whether its maker still has the file by which it is found.
+  /// Whether the maker still has the file by which the segment is found.
   bool is_kept() const;
 
-  /// Reserves memory for [first, first + bytes), on this process's NUMA node: without it, a page that cannot be had
-  /// would kill the process that touches it. "", or what went wrong.
+  /// Reserves memory for [first, first + bytes) on the NUMA node of this process. Otherwise an access to a page that
+  /// the system cannot provide would kill the process. Returns "", or the problem.
   std::string reserve(std::size_t first, std::size_t bytes);
 
-  /// Gives the memory of whole pages back to the system, which makes them 0.
+  /// Gives the memory of whole pages back to the system. Their content becomes 0.
   void release(std::size_t first, std::size_t bytes);
 
-  /// The memory stays; there is no more to reserve.
+  /// Closes the file. The memory stays mapped, but no more of it can be reserved.
   void close_file();
 
-  /// Takes the name away; the memory stays until nobody maps it. Does nothing the second time.
+  /// Removes the name. The memory exists until no process maps it any more. Does nothing if called again.
   void unlink();
 
   const SegmentName& name() const { return name_; }
@@ -74,9 +75,9 @@ class Segment {
   void swap(Segment& other) noexcept;
 
   SegmentName name_;
-  bool named_ = false;  ///< by us, and still
+  bool named_ = false;  ///< whether this process has made the name and not removed it
   int file_ = -1;
-  std::uint64_t inode_ = 0;  ///< of the file
+  std::uint64_t inode_ = 0;  ///< identifies the file
   char* memory_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::size_t most_pieces = 64;  // in one system call
 
-/// Pieces from some byte on, as the kernel wants them.
+/// A position in a list of pieces, from which the next pieces are passed to the kernel.
 template <class Any>
 class Window {
  public:
   explicit Window(std::span<const Any> pieces) : pieces_(pieces) {}
 
-  /// Fills `vector` with what comes next, `most` bytes of it at most. Returns how many entries that are; sets `bytes`.
+  /// Fills `vector` with the next pieces, at most `most` bytes. Returns the number of entries, and their size in
+  /// `bytes`.
   std::size_t look(std::array<iovec, most_pieces>& vector, std::size_t most, std::size_t& bytes) const {
     std::size_t count = 0, offset = offset_;
     bytes = 0;
@@ -55,7 +56,7 @@ bool read_from(pid_t process, std::span<const RemotePiece> from, std::span<const
     std::size_t bytes = SIZE_MAX;
     std::size_t targets = target.look(local, bytes, bytes);
     const std::size_t sources = source.look(remote, bytes, bytes);
-    targets = target.look(local, bytes, bytes);  // no more than the source has
+    targets = target.look(local, bytes, bytes);  // no more bytes than the source has
     if (targets == 0 || sources == 0) return true;
     const ssize_t read = process_vm_readv(process, local.data(), targets, remote.data(), sources, 0);
     if (read <= 0) return false;

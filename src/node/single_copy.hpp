@@ -1,4 +1,4 @@
-/// One copy between two processes: the receiver reads the memory of the sender.
+/// A single copy between two processes: the receiver reads the memory of the sender.
 #pragma once
 
 #include <sys/types.h>
@@ -11,16 +11,16 @@
 
 namespace swapmeet {
 
-/// Bytes in memory of this process: side by side, or the data of elements of a datatype.
+/// Data in memory of this process: contiguous bytes, or elements of a datatype.
 struct Piece {
   char* address;
   std::size_t bytes;
   const TypeMapView* map = nullptr;
-  bool streams = false;  ///< as of Elements
+  bool streams = false;  ///< as in Elements
 
   Elements elements() const { return {address, map, streams}; }
 
-  /// Some of them, from byte `begin` on.
+  /// Copies `some` bytes of the data, from byte `begin` on: read() out of the piece, write() into it.
   void read(std::size_t begin, std::size_t some, char* to) const {
     copy_out(elements(), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(some), to);
   }
@@ -29,20 +29,20 @@ struct Piece {
   }
 };
 
-/// Bytes in memory of another process.
+/// Contiguous bytes in memory of another process.
 struct RemotePiece {
   std::uint64_t address;
   std::uint64_t bytes;
 };
 
-/// What lies there: pieces side by side, or one, of elements.
+/// Data in memory of another process: contiguous pieces, or one piece of elements.
 struct RemoteData {
   std::span<const RemotePiece> pieces;
   const TypeMapView* map = nullptr;
 };
 
-/// Reads `from`, in memory of process `process`, into `to`, of which nothing has a map, one piece after the other; as many bytes
-/// as both have. False: the kernel refused, and some of it may have been read.
+/// Reads `from` in the memory of `process` into `to`, piece by piece: as many bytes as both have. No piece of `to` may
+/// have a map. Returns false if the kernel refuses; a part may have been read then.
 bool read_from(pid_t process, std::span<const RemotePiece> from, std::span<const Piece> to);
 
 }  // namespace swapmeet

@@ -1,8 +1,10 @@
-/// How to wait for another process of the node: spin, for the other may be about to answer, and a core that is given away
-/// may go to a stranger for a whole time slice. But where the other wants this very core, give it away at once: spinning
-/// is waste. So every rank says which CPU it runs on. Any other rank on this core gets it now and then: the one that is
-/// late may in turn be waiting for it. (Sleeping until woken is worse than all this: docs/measurements/node.md.) And let
-/// MPI go on meanwhile: the other may be waiting for a message of ours that only MPI's progress completes.
+/// The policy by which a rank waits for another process of the node. The rank spins, because the other may be about to
+/// answer, and a core that is given away may go to an unrelated process for a whole time slice. But if the late rank
+/// runs on the same core, the waiting rank yields it at once, because spinning would be useless. Therefore every rank
+/// publishes the CPU on which it runs. Other ranks on this core get it now and then, because the late rank may in turn
+/// be waiting for one of them. (Sleeping until woken is slower than all this: docs/measurements/node.md.) A waiting
+/// rank also lets MPI make progress, because the other may be waiting for a message of this rank that only MPI's
+/// progress completes.
 #pragma once
 
 #include <sched.h>
@@ -17,15 +19,15 @@
 
 namespace swapmeet {
 
-/// What a rank says to all others of its node. A cache line that hardly ever changes.
+/// The data that a rank publishes for all others of its node: a cache line that hardly ever changes.
 struct alignas(64) WaiterSlot {
-  std::atomic<std::int32_t> cpu_and_one;  ///< the CPU that it runs on; 0: not said yet
+  std::atomic<std::int32_t> cpu_and_one;  ///< CPU on which it runs, plus 1; 0: not published yet
 };
 
 class Waiter {
  public:
-  Waiter() = default;  ///< of a rank that is alone
-  /// `slots`: of all ranks of the node; `me`: this one.
+  Waiter() = default;  ///< of a rank that is alone on its node
+  /// `slots`: of all ranks of the node; `me`: index of this rank.
   Waiter(std::span<WaiterSlot> slots, std::size_t me,
          Oversubscription& oversubscription = Oversubscription::of_this_process())
       : slots_(slots), slot_(&slots[me]), oversubscription_(&oversubscription) {
@@ -42,7 +44,7 @@ class Waiter {
   }
   ~Waiter() { moved(); }
 
-  /// To be called now and then: says where this rank is.
+  /// Publishes the CPU of this rank. Must be called now and then.
   void here() {
     const std::int32_t now = sched_getcpu() + 1;
     if (now == cpu_and_one_ || !slot_) return;
@@ -50,7 +52,7 @@ class Waiter {
     slot_->cpu_and_one.store(now, std::memory_order_relaxed);
   }
 
-  /// In this turn, something has happened; or nothing, for a rank is late.
+  /// moved(): something has happened in this turn. waits_for(): nothing has, because the rank with slot `late` is late.
   void moved() {
     if (counted_) [[unlikely]]
       counted_ = false, oversubscription_->goes_on();
@@ -58,9 +60,9 @@ class Waiter {
   }
   void waits_for(const WaiterSlot& late) { late_here_ |= is_here(late); }
 
-  /// A turn of the loop that waits is over: if nothing has `moved` in it, waits a little. `anyone`: others may be late
-  /// of whom nobody knows where they are. Calls poll() every 64th time.
-  /// `blocks`: the thread does nothing else meanwhile. Returns whether it has given the core away.
+  /// Ends one turn of a waiting loop, and waits a little if nothing has `moved` in it. Calls poll() every 64th time.
+  /// `anyone`: ranks with unknown CPU may be late, too. `blocks`: the thread does nothing else meanwhile. Returns
+  /// whether it has yielded the core.
   template <class Poll>
   bool turn(bool moved, bool anyone, Poll&& poll, bool blocks = true) {
     const bool polls = ++turns_ % turns_between_polls == 0;
@@ -68,7 +70,7 @@ class Waiter {
     const bool wanted = std::exchange(late_here_, false);
     if (moved) return this->moved(), false;
     if (++idle_ >= few && blocks && !counted_ && oversubscription_) counted_ = true, oversubscription_->waits();
-    if (idle_ == 2 * many) idle_ = many;  // as long as it takes
+    if (idle_ == 2 * many) idle_ = many;  // the count stays in this range until something moves
     const bool yields = wanted || (anyone && idle_ > few) || (idle_ % some == 0 && others_here()) || for_long(polls);
     yields ? static_cast<void>(sched_yield()) : pause();
     here();
@@ -76,7 +78,7 @@ class Waiter {
   }
 
  private:
-  /// Who has not said where it is may be here.
+  /// Whether a rank is on this CPU. A rank that has not published its CPU may be here.
   bool is_here(const WaiterSlot& slot) const {
     const std::int32_t there = slot.cpu_and_one.load(std::memory_order_relaxed);
     return there == cpu_and_one_ || there == 0;
@@ -102,16 +104,18 @@ class Waiter {
 
   static constexpr std::uint32_t turns_between_polls = 64;
   static constexpr std::uint32_t some = 4, few = 16;
-  static constexpr std::uint32_t little = 128;    ///< where threads that nobody sees may be here: some microseconds
-  static constexpr std::uint32_t several = 1000;  ///< where ranks share cores: they may have moved meanwhile
-  /// Turns, some milliseconds: who is late for so long is stopped, or has no core at all.
+  // All of these are numbers of turns without progress.
+  static constexpr std::uint32_t little = 128;  ///< some microseconds: then yields if unseen threads may be here
+  static constexpr std::uint32_t several =
+      1000;  ///< then yields if ranks share cores: they may have moved to other CPUs
+  /// Some milliseconds: then yields in any case, because a rank that is late for so long is stopped or has no core.
   static constexpr std::uint32_t many = 100'000;
   std::span<WaiterSlot> slots_;
   WaiterSlot* slot_ = nullptr;
   Oversubscription* oversubscription_ = nullptr;
-  bool counted_ = false;           ///< by the crowd, as a thread that waits
-  std::int32_t cpu_and_one_ = -1;  ///< as this rank has said
-  bool late_here_ = false;         ///< a rank that is late was last seen on this CPU
+  bool counted_ = false;           ///< counted by `oversubscription_` as a waiting thread
+  std::int32_t cpu_and_one_ = -1;  ///< as published by this rank
+  bool late_here_ = false;         ///< a late rank was last seen on this CPU
   std::uint32_t turns_ = 0, idle_ = 0;
 };
 

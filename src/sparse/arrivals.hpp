@@ -1,5 +1,5 @@
-/// The messages that a rank has received in a sparse exchange. Each has its place in memory from when it is begun to be
-/// received, so none is copied again: small ones lie in chunks, large ones alone.
+/// The messages that a rank has received in a sparse exchange. Each message gets its final place in memory before it is
+/// received, so it is never copied again. Small messages lie in chunks, large ones in allocations of their own.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@ class Arrivals {
   struct Message {
     Rank source = 0;
     std::int64_t bytes = 0;
-    char* data = nullptr;  ///< nullptr: it has no bytes
+    char* data = nullptr;  ///< nullptr if the message is empty
   };
 
-  /// Adds a message from `source`, the last one of those that it has sent so far, and returns the room for it, aligned
-  /// for any type. nullptr: there is no memory, and the message is not added; or it has no bytes.
+  /// Adds a message from `source` behind those that it has sent before. Returns the memory for it, aligned for any
+  /// type. Returns nullptr if the message is empty, or if there is no memory; then the message is not added.
   char* add(Rank source, std::int64_t bytes) {
     try {
       messages_.push_back({source, bytes, bytes > 0 ? room(static_cast<std::size_t>(bytes)) : nullptr});
@@ -36,12 +36,12 @@ class Arrivals {
   /// Whether there was no memory for some message.
   bool lacks() const { return lacks_; }
 
-  /// In the order of their sources, those of one source as it has sent them.
+  /// Sorts the messages by source. Messages of one source stay in the order in which it has sent them.
   void sort() { std::ranges::stable_sort(messages_, {}, &Message::source); }
 
   const std::vector<Message>& messages() const { return messages_; }
 
-  /// Of memory that is held.
+  /// Bytes of memory in use.
   std::int64_t bytes() const { return held_ + static_cast<std::int64_t>(messages_.capacity() * sizeof(Message)); }
 
  private:
@@ -52,7 +52,7 @@ class Arrivals {
     if (rounded < bytes) throw std::bad_alloc();
     if (rounded > chunk_bytes / 4) return chunk(rounded);
     if (rounded > left_) {
-      // the first ones are small: most ranks receive few messages
+      // The first chunks are small, because most ranks receive few messages.
       const std::size_t size = std::min(chunk_bytes, std::max(8 * rounded, static_cast<std::size_t>(held_)));
       next_ = chunk(size);
       left_ = size;

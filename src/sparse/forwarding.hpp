@@ -1,14 +1,14 @@
-/// A sparse exchange in which messages are passed on by digits: in each digit a rank has one message for each of its peers
-/// there, which holds what goes that way, or nothing. Messages above a threshold are only announced on that way, and go
-/// from source to destination by themselves.
+/// A sparse exchange whose messages are forwarded digit by digit. In each digit, a rank sends one hop to each of its
+/// peers in that digit. The hop contains all messages that go in this direction, and may be empty. For a message above
+/// a threshold, the hops contain only its header; its bytes are sent directly from source to destination.
 ///
-/// Source:  bruck1997, tra (the way); hoefler2010sparse (the problem)
-/// Cost:    on a circle in radix r = P^(1/w): w(r-1) messages, whatever is exchanged; each byte moves w times at most
-/// Memory:  of what is on its way, and of the peers of a digit   [checked by tests/core/sparse_test.py]
+/// Source:  bruck1997, tra (the route); hoefler2010sparse (the problem)
+/// Cost:    on a circle in radix r = P^(1/w): w(r-1) hops, whatever is exchanged; each byte moves at most w times
+/// Memory:  for the messages being forwarded, and for the peers of a digit   [checked by tests/core/sparse_test.py]
 ///
-/// Errors: a rank without memory for what leaves sends headers alone, whose bytes are lost; one without memory for these,
-/// or for what arrives, a mark (sparse/hop.hpp), from then on. Who receives one has an error. Where headers are lost, what
-/// goes by itself may not be expected by its destination.
+/// Errors: a rank without memory for an outgoing hop sends the headers only, and the bytes are lost. A rank without
+/// memory for these headers, or for an arriving hop, sends `failed` (sparse/hop.hpp) from then on. A rank that receives
+/// either returns an error. If headers are lost, the destination may not expect a message that is sent directly.
 #pragma once
 
 #include <memory>
@@ -27,13 +27,14 @@ namespace swapmeet {
 template <SparseFabric Fabric>
 class SparseForwarding {
  public:
-  /// What was lost, on this rank or elsewhere on the way.
+  /// Losses, if any: on this rank for lack of memory, or elsewhere on the route.
   enum class Lost : std::uint8_t { nothing, memory, elsewhere };
 
   SparseForwarding(const SparseRoute& route, std::span<const SparseSend> sends, Rank me, Arrivals& arrivals)
       : route_(route), sends_(sends), me_(me), arrivals_(arrivals) {}
 
-  /// Does what can be done without waiting. 0: the exchange is over; `unfinished`; or an error of the fabric.
+  /// Continues as far as possible without waiting. Returns 0 when the exchange is complete, `unfinished`, or an error
+  /// of the fabric.
   int advance(Fabric& fabric) {
     if (!begun_)
       if (const int error = begin(fabric)) return error;
@@ -50,9 +51,9 @@ class SparseForwarding {
 
   Lost lost() const { return lost_; }
 
-  /// The most bytes of working memory at a time, without the messages that stay and the route.
+  /// The largest number of bytes of working memory in use at a time, without the messages that end here and the route.
   std::int64_t peak_bytes() const { return peak_; }
-  /// Hops sent, and the bytes of the headers in them.
+  /// Number of hops sent, and bytes of the headers in them.
   std::int64_t hops() const { return hops_; }
   std::int64_t header_bytes() const { return header_bytes_; }
 
@@ -60,31 +61,31 @@ class SparseForwarding {
   static constexpr std::uint32_t none = UINT32_MAX;
 
   struct Item : HopItem {
-    std::uint32_t held = 0;       ///< which of our places it is at
-    std::uint32_t own = none;     ///< which of our messages it is
-    std::uint32_t buffer = none;  ///< that its bytes arrived in
-    std::uint32_t slot = none;    ///< of the hop that it leaves in
+    std::uint32_t held = 0;       ///< number of the place of this rank that it is at
+    std::uint32_t own = none;     ///< number of this rank's own message; none: from another rank
+    std::uint32_t buffer = none;  ///< received hop that contains its bytes
+    std::uint32_t slot = none;    ///< hop in which it leaves
   };
   struct Buffer {
     std::unique_ptr<char[]> memory;
     std::int64_t bytes = 0;
-    std::uint32_t items = 0;  ///< that have not left
+    std::uint32_t items = 0;  ///< number of messages that have not left
   };
-  /// A message of a round that arrives at a place of ours.
+  /// A hop that arrives at one of this rank's places in this round.
   struct Awaited {
     std::int32_t value = 0, place = 0;
     Rank source = 0;
     std::uint32_t buffer = none;
     bool failed = false;
   };
-  /// A message of a round, as it is gathered, with the place that it goes to.
+  /// A hop that leaves in this round, with its destination place.
   struct Leaving {
     std::int32_t value = 0, place = 0;
     std::int64_t items = 0, headers = 0, bodies = 0;
     char *begin = nullptr, *end = nullptr;
     bool stays = false, whole = true;
   };
-  /// A message that goes by itself, with the room for it.
+  /// A message that is sent directly, with the memory for it.
   struct Expected {
     Rank source = 0;
     std::int64_t bytes = 0;
@@ -136,7 +137,8 @@ class SparseForwarding {
     return send(fabric);
   }
 
-  /// Writes what leaves to memory that stays until it has left. From one of our places to another nothing is sent.
+  /// Gathers the outgoing hops in memory that is kept until they have been sent. Messages between two places of this
+  /// rank are not sent.
   int gather(Fabric& fabric) {
     for (Leaving& hop : leaving_) {
       hop.stays = route_.rank_at(hop.place) == me_;
@@ -170,8 +172,8 @@ class SparseForwarding {
     return 0;
   }
 
-  /// Between two ranks that have several messages in a round, both have them in the same order: by the value, and then by
-  /// the place that they go to.
+  /// Sends the hops. If two ranks exchange several hops in a round, both order them in the same way: by value, then by
+  /// destination place.
   int send(Fabric& fabric) {
     std::ranges::sort(leaving_, {}, [](const Leaving& hop) { return std::pair(hop.value, hop.place); });
     std::ranges::sort(awaited_, {}, [](const Awaited& one) { return std::pair(one.value, one.place); });
@@ -238,14 +240,14 @@ class SparseForwarding {
     forget_empty_buffers();
   }
 
-  /// Those at the end; who is in the middle keeps its number.
+  /// Removes empty buffers at the end of the list. Others stay, because buffers are identified by their index.
   void forget_empty_buffers() {
     while (!buffers_.empty() && !buffers_.back().memory) buffers_.pop_back();
   }
 
   // --- the end -------------------------------------------------------------------------------------------------------
 
-  /// What is here now stays here.
+  /// Keeps all messages that are here now: they have reached their destination.
   int keep_all(Fabric& fabric) {
     for (const Item& item : items_) {
       if (item.body == HopItem::Body::lost) {
@@ -268,7 +270,7 @@ class SparseForwarding {
     return 0;
   }
 
-  /// Of one source, they come in the order in which they were announced.
+  /// Receives the messages that are sent directly. Those of one source arrive in the order of their headers.
   int wait_for_the_rest(Fabric& fabric) {
     for (FoundMessage found; next_expected_ < expected_.size(); ++next_expected_) {
       const Expected& one = expected_[next_expected_];

@@ -1,11 +1,11 @@
-/// What is passed on in one message of a forwarding exchange: messages one behind the other, each with a header of what it
-/// is. Nothing is said of messages that do not exist.
+/// A hop is one message of a forwarding exchange. It contains the messages that are forwarded together, one behind the
+/// other, each with a header. It contains nothing for pairs of ranks without a message.
 ///
 ///   hop     = { destination source size [bytes] } | failed
 ///
-/// Numbers are varints; `size` is four times the number of bytes, and one more if the bytes go from source to destination
-/// by themselves, two more if they are lost. `failed` is a single byte, which no message is: all that the sender had is
-/// lost.
+/// All numbers are varints. `size` is four times the number of bytes, plus 1 if the bytes are sent separately from
+/// source to destination, plus 2 if they are lost. `failed` is a single byte, which no valid hop is: all data that the
+/// sender had are lost.
 #pragma once
 
 #include <cstring>
@@ -15,17 +15,17 @@
 
 namespace swapmeet {
 
-/// A message under way.
+/// A message that is being forwarded.
 struct HopItem {
   Rank destination = 0, source = 0;
   std::int64_t bytes = 0;
-  /// Where its bytes are.
+  /// The location of its bytes.
   enum class Body : std::uint8_t {
     here,
-    apart,  ///< they go by themselves
+    apart,  ///< sent separately to the destination
     lost,   ///< a rank had no memory for them
   } body = Body::here;
-  const char* data = nullptr;  ///< unless it is our own, or its bytes are not here
+  const char* data = nullptr;  ///< nullptr if this rank's own message, or if the bytes are not here
 
   std::uint64_t size_word() const { return static_cast<std::uint64_t>(bytes) * 4 + static_cast<std::uint64_t>(body); }
   std::int64_t header_bytes() const {

@@ -1,6 +1,7 @@
-/// Ranks of one process that exchange by mail, for tests of sparse exchanges: messages are found late, in any order of
-/// their sources, and every send waits until it is found. Ranks run at any pace, and go on to the next call as soon as
-/// one is over for them; tags tell apart two calls only, as far as they may overlap.
+/// A fabric for tests of sparse exchanges between simulated ranks in one process. Messages are found late, in any order
+/// of their sources, and every send is incomplete until its message is found. Ranks run at any pace, and go on to the
+/// next call as soon as the last one is complete for them. Tags distinguish only two calls, because only consecutive
+/// calls may overlap.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace swapmeet {
 
-/// What a byte of a message is.
+/// The value of each byte of a message.
 inline char sparse_byte(Rank source, std::uint32_t call, std::size_t number, std::int64_t index) {
   return static_cast<char>(mixed(static_cast<std::uint64_t>(source) * 1000003 + call * 8191 + number * 127) +
                            static_cast<std::uint64_t>(index) * 31);
@@ -24,9 +25,9 @@ class SparseMail {
   SparseMail(Rank ranks, std::uint64_t seed) : boxes_(static_cast<std::size_t>(ranks)), random_(seed) {}
 
   Rank ranks() const { return static_cast<Rank>(boxes_.size()); }
-  /// Of a number below `end`.
+  /// Draws a random number below `end`.
   std::size_t draw(std::size_t end) { return static_cast<std::size_t>(random_.below(end)); }
-  /// From now on all is found at once.
+  /// From now on, every message is found at once.
   void hurry(bool hurries) { hurries_ = hurries; }
 
  private:
@@ -39,7 +40,7 @@ class SparseMail {
   };
   struct Box {
     std::vector<Letter> letters;
-    std::size_t left[2] = {0, 0};  ///< sends of this rank that were not found, on each channel
+    std::size_t left[2] = {0, 0};  ///< number of sends of this rank that were not found yet, by channel
   };
   struct Meeting {
     Rank entered = 0;
@@ -80,7 +81,7 @@ class SparseMailbox {
       const SparseMail::Letter& letter = mine().letters[found_];
       if (letter.channel != channel || letter.tag != tag() || (from != any_source && letter.source != from)) continue;
       if (std::ranges::count(passed, letter.source) > 0) continue;
-      passed.push_back(letter.source);  // those behind it come later
+      passed.push_back(letter.source);  // later messages of this source must not overtake it
       if (mail_->late()) continue;
       found = {true, letter.source, static_cast<std::int64_t>(letter.bytes.size())};
       return 0;

@@ -28,7 +28,7 @@ std::vector<SparseSend> sends_of(const SparsePattern& pattern, Rank ranks, Rank 
   return sends;
 }
 
-/// A rank in its present call.
+/// One rank in its present call.
 struct Member {
   Member(SparseMail& mail, const Spec& spec, const SparseRoute* route, const SparsePattern& pattern, Rank rank,
          std::uint32_t call)
@@ -62,7 +62,7 @@ class Rehearsal {
 
   SparseRehearsal run() {
     constexpr int most_idle = 400;
-    constexpr std::size_t most_delayed = 4096;  // ranks: with more, delays would take minutes
+    constexpr std::size_t most_delayed = 4096;  // number of ranks above which delays would take minutes
     std::vector<std::size_t> order(members_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t rank = 0; rank < members_.size(); ++rank) enter(rank);
@@ -145,7 +145,7 @@ class Rehearsal {
   std::vector<SparseRoute> routes_;
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<std::uint32_t> call_of_;
-  std::vector<std::vector<std::vector<Expected>>> expected_;  ///< of each call and rank
+  std::vector<std::vector<std::vector<Expected>>> expected_;  ///< by call and rank
   SparseRehearsal result_;
 };
 

@@ -1,5 +1,5 @@
-/// A sparse exchange of all ranks in one process: what it delivers is held against what was sent, and what a rank takes
-/// for it is counted.
+/// A sparse exchange of simulated ranks in one process, for tests. It compares the delivered messages with those that
+/// were sent, and counts the resources that a rank needs.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace swapmeet {
 
-/// What each rank sends: so many messages on average, of these sizes, to ranks that a seed chooses. Some go to the rank
-/// itself, and some twice to one rank.
+/// The messages that each rank sends: their average number and largest size. A seed chooses the destinations. Some
+/// messages go to the rank itself, and some ranks get two from one source.
 struct SparsePattern {
   double messages = 2;
   std::int64_t most_bytes = 16;
@@ -18,15 +18,16 @@ struct SparsePattern {
 };
 
 struct SparseRehearsal {
-  std::string problem;             ///< "": every message arrived once, whole and in order
-  std::int64_t working_bytes = 0;  ///< of any rank at most: of the exchange, its route and what it received
-  std::int64_t hops = 0;           ///< of a rank at most, where messages are passed on
-  std::int64_t header_bytes = 0;   ///< of all ranks, in all hops
-  std::int64_t messages = 0;       ///< of all ranks
+  std::string problem;             ///< "" if every message arrived once, complete and in order
+  std::int64_t working_bytes = 0;  ///< maximum over all ranks: memory of the exchange, its route and the received
+                                   ///< messages
+  std::int64_t hops = 0;           ///< maximum over all ranks, if messages are forwarded
+  std::int64_t header_bytes = 0;   ///< sum over all ranks and hops
+  std::int64_t messages = 0;       ///< sum over all ranks
 };
 
-/// Has all ranks make `calls` exchanges, one after the other, each rank at its own pace. Requires that `spec` says how
-/// (Spec::sparse), and suits `shape`.
+/// Executes `calls` consecutive exchanges of all ranks, each rank at its own pace. Requires that `spec` names a sparse
+/// exchange (Spec::sparse) that suits `shape`.
 SparseRehearsal rehearse(const Spec& spec, const Shape& shape, const SparsePattern& pattern, std::uint32_t calls);
 
 }  // namespace swapmeet

@@ -1,13 +1,14 @@
-/// A sparse exchange whose messages go from source to destination, which learns of them in one of two ways:
+/// A sparse exchange whose messages are sent directly from source to destination. The destination learns of them in one
+/// of two ways:
 ///
-///   barrier  NBX: a message counts as sent when its destination receives it. A rank whose messages have all been sent
-///            begins a barrier, and goes on receiving until that is over: then every message of every rank has been found.
-///   census   all ranks first sum up how many messages are for each.
+///   barrier  (NBX) All sends are synchronous. A rank whose sends are complete starts a barrier, and continues to
+///            receive until the barrier is over. Then every message of every rank has been found.
+///   census   All ranks first count, by a reduction, the messages for each rank.
 ///
 /// Source:  hoefler2010sparse (docs/papers.bib)
 /// Cost:    m messages sent and n received; barrier: O(log P) latencies and one more for each synchronous send; census:
 ///          O(log P) latencies and the reduction of P counts
-/// Memory:  of m + n messages; census: P counts besides        [checked by tests/core/sparse_test.py]
+/// Memory:  m + n messages; census: P counts in addition        [checked by tests/core/sparse_test.py]
 #pragma once
 
 #include "engine/engine.hpp"
@@ -19,12 +20,13 @@ namespace swapmeet {
 template <SparseFabric Fabric>
 class Rendezvous {
  public:
-  /// `window`: so many of our messages are under way at a time; 0: all.
+  /// `window`: the number of this rank's messages in flight at a time; 0: all.
   Rendezvous(std::span<const SparseSend> sends, Rank me, std::int32_t window, bool census, Arrivals& arrivals)
       : sends_(sends), me_(me), window_(window == 0 ? sends.size() : static_cast<std::size_t>(window)), census_(census),
         arrivals_(arrivals) {}
 
-  /// Does what can be done without waiting. 0: the exchange is over; `unfinished`; or an error of the fabric.
+  /// Continues as far as possible without waiting. Returns 0 when the exchange is complete, `unfinished`, or an error
+  /// of the fabric.
   int advance(Fabric& fabric) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -77,7 +79,8 @@ class Rendezvous {
     bool over = false;
     if (stage_ == Stage::sending) {
       if (census_) {
-        stage_ = Stage::closing;  // at once: who waits in it receives nothing that another might have to send first
+        // At once, before the sends are complete: a rank that waits in census() may not receive.
+        stage_ = Stage::closing;
       } else if (next_ == sends_.size() && under_way_ == 0) {
         stage_ = Stage::closing;
         if (const int error = fabric.begin_barrier()) return error;

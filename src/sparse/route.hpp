@@ -1,8 +1,8 @@
-/// The way of messages that are passed on by digits, as blocks of the family bruck are (algorithms/bruck.cpp), for those
-/// that exist: what one rank must know to pass on what it has, without a list of all ranks.
+/// The route of messages that are forwarded digit by digit, as the family bruck forwards blocks (algorithms/bruck.cpp).
+/// A SparseRoute is the knowledge that one rank needs to forward existing messages, without a list of all ranks.
 ///
-/// On a circle or a grid of ranks that takes memory for the dimensions only. With dims=nodes and groups it takes the map
-/// of the nodes, one number for each place.
+/// If the ranks are arranged on a circle or a grid, it takes memory for the dimensions only. With dims=nodes and
+/// dims=groups it needs the map of nodes, with one number per place.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace swapmeet {
 
 class SparseRoute {
  public:
-  /// Messages of the same digit that are exchanged together: those whose value is first to last.
+  /// Messages with the same digit that are exchanged together, because their value of that digit is in [first, last].
   struct Round {
     Digit digit;
     std::int32_t first, last;
@@ -24,24 +24,26 @@ class SparseRoute {
 
   const std::vector<Round>& rounds() const { return rounds_; }
 
-  /// Messages of more bytes go from source to destination by themselves.
+  /// Messages of more bytes are sent directly from source to destination.
   std::int64_t most_bytes() const { return most_bytes_; }
 
-  /// Places that this rank holds, its own first. A message is at one of them.
+  /// Places that this rank holds, its own place first. Each message that it holds is at one of them.
   const std::vector<std::int32_t>& places() const { return places_; }
 
-  /// The value of the round's digit in the way from a source to a destination, wherever the message is: 0, or it moves so
-  /// many steps in this digit. (What remains of the way has other digits, if they go both ways.)
+  /// The value of the round's digit in the offset from source to destination, wherever the message is. 0: it does not
+  /// move in this round; otherwise, it moves by so many steps of the digit. The whole offset determines the value: the
+  /// digits of the remaining distance may differ if digits go in both directions.
   std::int32_t value(const Round& round, Rank source, Rank destination) const;
 
-  /// The place that is `value` steps of the round's digit ahead (`sign` 1) of our place number `held`, or behind it (-1).
+  /// The place that is `value` steps of the round's digit ahead of (`sign` 1) or behind (`sign` -1) place number `held`
+  /// of this rank.
   std::int32_t peer_place(const Round& round, std::size_t held, std::int32_t value, std::int32_t sign) const;
   Rank rank_at(std::int32_t place) const { return grid_ ? grid_->rank_at[static_cast<std::size_t>(place)] : place; }
 
-  /// Which of our places that is.
+  /// The number of `place` among the places of this rank.
   std::size_t held(std::int32_t place) const;
 
-  /// Of memory.
+  /// Bytes of memory in use.
   std::int64_t bytes() const;
 
  private:
@@ -50,7 +52,7 @@ class SparseRoute {
     return place / strides_[dimension] % sizes_[dimension];
   }
 
-  std::optional<Arrangement> grid_;  ///< nothing: a place is a rank
+  std::optional<Arrangement> grid_;  ///< if empty, a place is a rank
   std::vector<std::int32_t> sizes_, strides_, places_;
   std::vector<Round> rounds_;
   std::int64_t most_bytes_;

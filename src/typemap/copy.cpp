@@ -13,7 +13,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Runs of a size that the compiler knows: no call for each of them.
+/// Copies runs of a size that is known at compile time, without a function call for each.
 template <std::size_t bytes>
 void copy_runs_of(char* to, std::int64_t to_stride, const char* from, std::int64_t from_stride, std::int64_t runs) {
   for (; runs > 0; --runs, to += to_stride, from += from_stride) std::memcpy(to, from, bytes);
@@ -28,7 +28,7 @@ void copy_ends(char* to, const char* from, std::size_t all) {
   std::memcpy(to + all - bytes, last, bytes);
 }
 
-/// One run. Without a call, if it is short: by two words that may overlap.
+/// Copies one run. A short run is copied inline, by two words that may overlap.
 inline void copy_run(char* to, const char* from, std::size_t bytes) {
   if (bytes > 64) std::memcpy(to, from, bytes);
   else if (bytes > 32) copy_ends<32>(to, from, bytes);
@@ -58,7 +58,7 @@ inline void copy_runs(char* to, std::int64_t to_stride, const char* from, std::i
   for (; runs > 0; --runs, to += to_stride, from += from_stride) copy_run(to, from, static_cast<std::size_t>(bytes));
 }
 
-/// A copy whose whole cache lines are written past the caches: nothing is read of where it goes.
+/// Copies with whole cache lines written past the caches, so that the destination need not be read first.
 void stream(char* to, const char* from, std::int64_t bytes) {
 #ifdef __SSE2__
   constexpr std::int64_t line = 64;
@@ -76,16 +76,16 @@ void stream(char* to, const char* from, std::int64_t bytes) {
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
-/// Before others may be told of what was written so.
+/// Completes streaming stores. Must be called before other ranks are informed of the data.
 void end_stream() {
 #ifdef __SSE2__
   _mm_sfence();
 #endif
 }
 
-constexpr std::int64_t least_streamed_run = 256;  ///< bytes
+constexpr std::int64_t least_streamed_run = 256;  ///< in bytes
 
-/// Between two types data go through so many bytes, which stay in the first cache.
+/// Size of the buffer for copies between two datatypes. It stays in the first-level cache.
 constexpr std::int64_t between_bytes = 8192;
 
 }  // namespace
@@ -127,10 +127,10 @@ void copy_elements(const Elements& from, std::int64_t from_begin, const Elements
 
 bool exceeds_caches(std::int64_t bytes) {
   static const std::int64_t held = [] {
-    long kibibytes = 0;  // sysconf() counts the caches of all of a machine in its virtual machines
+    long kibibytes = 0;  // not from sysconf(): in a virtual machine it sums up the caches of the whole machine
     try {
       kibibytes = std::atol(first_line_of_kernel("/sys/devices/system/cpu/cpu0/cache/index3/size").c_str());
-    } catch (const std::bad_alloc&) {}  // in the middle of an exchange, which is to go on
+    } catch (const std::bad_alloc&) {}  // an exchange in progress must continue
     constexpr std::int64_t usual = 32 << 10;
     return (kibibytes > 0 ? std::int64_t{kibibytes} : usual) << 10;
   }();

@@ -1,5 +1,5 @@
-/// Copies between elements of datatypes and bytes that lie side by side, and from elements of one type to those of another;
-/// from any byte of their data on.
+/// Copies of data between elements of datatypes and contiguous bytes, and between elements of two datatypes. Each copy
+/// may begin at any byte of the data.
 #pragma once
 
 #include <cstring>
@@ -8,14 +8,14 @@
 
 namespace swapmeet {
 
-/// Elements in memory of this process.
+/// Elements of a datatype in memory of this process.
 struct Elements {
   char* address;
-  const TypeMapView* map = nullptr;  ///< nullptr: bytes that lie side by side
-  bool streams = false;              ///< what is written is not to pass through the caches, which it would exceed
+  const TypeMapView* map = nullptr;  ///< nullptr: contiguous bytes
+  bool streams = false;              ///< write past the caches (streaming stores), because the data would exceed them
 };
 
-/// Bytes [begin, begin + bytes) of the data of `from`, to `to`; and the reverse.
+/// gather() copies bytes [begin, begin + bytes) of the data of `from` to `to`. scatter() is the reverse.
 void gather(const Elements& from, std::int64_t begin, std::int64_t bytes, char* to);
 void scatter(const Elements& to, std::int64_t begin, std::int64_t bytes, const char* from);
 
@@ -28,11 +28,12 @@ inline void copy_in(const Elements& to, std::int64_t begin, std::int64_t bytes, 
   else std::memcpy(to.address + begin, from, static_cast<std::size_t>(bytes));
 }
 
-/// `bytes` bytes of the data of `from`, from `from_begin` on, to those of `to` from `to_begin` on.
+/// Copies `bytes` bytes of the data of `from`, from byte `from_begin` on, to the data of `to`, from byte `to_begin` on.
 void copy_elements(const Elements& from, std::int64_t from_begin, const Elements& to, std::int64_t to_begin,
                    std::int64_t bytes);
 
-/// Whether what is written should stream: of so many bytes, which are exchanged at a time on this host.
+/// Whether received data should be streamed past the caches, if `bytes` is the amount that is exchanged at a time on
+/// this host.
 bool exceeds_caches(std::int64_t bytes);
 
 }  // namespace swapmeet

@@ -4,7 +4,7 @@ namespace swapmeet {
 
 namespace {
 
-/// How many runs of bytes a loop stands for.
+/// The number of runs of bytes that a loop represents.
 std::int64_t runs_in(const std::vector<TypeLoop>& all, const TypeLoop& loop) {
   if (loop.is_run()) return loop.count;
   std::int64_t runs = 0;

@@ -1,10 +1,10 @@
-/// Where the bytes of the elements of a datatype lie: what MPI calls its type map, as loops around runs of bytes, in the
-/// order in which they are sent.
+/// A type map says where the bytes of the elements of a datatype lie (MPI's term). Here it consists of loops around
+/// contiguous runs of bytes, in the order in which the bytes are sent.
 ///
-///   loop   repeats `count` times, `stride` bytes from one to the next: a run of bytes, or further loops in order
+///   loop   has `count` repetitions, `stride` bytes apart. Its body is a run of bytes, or further loops in order.
 ///
-/// The loops are an array, in which each names those inside it by their place: so a map can be copied as it is, into the
-/// memory of another process too.
+/// The loops are stored in an array, and each loop names the loops inside it by their index. A map can therefore be
+/// copied as bytes, even into the memory of another process.
 #pragma once
 
 #include <algorithm>
@@ -15,39 +15,40 @@
 namespace swapmeet {
 
 struct TypeLoop {
-  std::int64_t offset = 0;             ///< of its first repetition, from where the loop around it is
-  std::int64_t count = 1, stride = 0;  ///< bytes
-  std::int64_t bytes = 0;              ///< of data in one repetition
-  std::int64_t before = 0;             ///< bytes of data of the loops before it, in the same one
-  std::uint32_t first = 0, parts = 0;  ///< the loops inside it; none: it repeats runs of bytes
+  std::int64_t offset = 0;             ///< of the first repetition, relative to the loop around it
+  std::int64_t count = 1, stride = 0;  ///< stride: in bytes
+  std::int64_t bytes = 0;              ///< bytes of data in one repetition
+  std::int64_t before = 0;             ///< bytes of data of earlier loops in the same body
+  std::uint32_t first = 0, parts = 0;  ///< indices of the loops inside it; parts = 0: its body is a run of bytes
 
   bool is_run() const { return parts == 0; }
   std::int64_t total() const { return count * bytes; }
 };
 
-/// Loops, the outermost first; wherever they are.
+/// A type map whose loops are stored elsewhere, the outermost loop first.
 struct TypeMapView {
   const TypeLoop* loops = nullptr;
   std::uint64_t loop_count = 0;
   std::int64_t extent = 0;          ///< bytes from one element to the next
-  std::int64_t mean_run_bytes = 0;  ///< of data in a run, on average
-  std::int64_t begin = 0, end = 0;  ///< of the data of an element: the first byte, and the one behind the last
+  std::int64_t mean_run_bytes = 0;  ///< average bytes of data in a run
+  std::int64_t begin = 0, end = 0;  ///< of the data of an element: offset of the first byte, and behind the last
 
   std::int64_t size() const { return loops->total(); }  ///< bytes of data in one element; not 0
 };
 
-/// The first byte of some data, and the one behind the last, from the address of the first element on.
+/// Offsets of the first byte of some data, and of the byte behind the last, relative to the address of the first
+/// element.
 struct ByteRange {
   std::int64_t begin, end;
 };
 
-/// Of so many bytes of data of elements.
+/// The range of `bytes` bytes of data of consecutive elements.
 inline ByteRange range_of(const TypeMapView& map, std::int64_t bytes) {
   const std::int64_t last = ((bytes - 1) / map.size()) * map.extent;
   return {map.begin + std::min<std::int64_t>(0, last), map.end + std::max<std::int64_t>(0, last)};
 }
 
-/// Immutable.
+/// A type map with its loops. Immutable.
 class TypeMap {
  public:
   TypeMap(std::vector<TypeLoop> loops, std::int64_t extent);
@@ -56,7 +57,7 @@ class TypeMap {
 
   const TypeMapView& view() const { return view_; }
 
-  /// Whether the data of elements are their bytes in memory, in order and without gaps.
+  /// Whether the data of an element are its bytes in memory, in order and without gaps.
   bool contiguous() const;
 
  private:
@@ -66,7 +67,7 @@ class TypeMap {
 
 namespace typemap {
 
-/// Of `loop`, a loop of runs at `at`, bytes [begin, end).
+/// Visits bytes [begin, end) of the data of `loop`, a loop of runs whose first run is at `at`.
 template <class Use>
 void visit_runs(const TypeLoop& loop, char* at, std::int64_t begin, std::int64_t end, Use& use) {
   if (begin > 0) {
@@ -89,7 +90,7 @@ void visit_runs(const TypeLoop& loop, char* at, std::int64_t begin, std::int64_t
 template <class Use>
 void visit_loop(const TypeLoop* all, const TypeLoop& loop, char* at, std::int64_t begin, std::int64_t end, Use& use);
 
-/// Of one repetition of `loop`, at `at`.
+/// Visits bytes [begin, end) of the data of one repetition of `loop`, which is at `at`.
 template <class Use>
 void visit_parts(const TypeLoop* all, const TypeLoop& loop, char* at, std::int64_t begin, std::int64_t end, Use& use) {
   const TypeLoop *part = all + loop.first, *const last = part + loop.parts;
@@ -120,14 +121,13 @@ void visit_loop(const TypeLoop* all, const TypeLoop& loop, char* at, std::int64_
 
 }  // namespace typemap
 
-/// Calls use(address, stride, runs, bytes) for runs of `bytes` bytes, `stride` bytes from one to the next, that together
-/// are bytes [begin, end) of the data of elements at `address`; in order.
+/// Calls use(address, stride, runs, bytes), in order, for groups of runs that together are bytes [begin, end) of the
+/// data of elements at `address`. A group is `runs` runs of `bytes` bytes each, `stride` bytes apart.
 template <class Use>
 void visit(const TypeMapView& map, char* address, std::int64_t begin, std::int64_t end, Use&& use) {
   const TypeLoop& loop = *map.loops;
   const std::int64_t size = loop.total();
-  if (loop.is_run() &&
-      (loop.count == 1 || map.extent == loop.count * loop.stride)) {  // elements go on as the loop does
+  if (loop.is_run() && (loop.count == 1 || map.extent == loop.count * loop.stride)) {  // the elements continue the loop
     const TypeLoop all{0, end / loop.bytes + 1, loop.count == 1 ? map.extent : loop.stride, loop.bytes};
     return typemap::visit_runs(all, address + loop.offset, begin, end, use);
   }

@@ -1,8 +1,8 @@
-/// Which pages of a range are in use. Free neighbours are one extent; of the free ones one that fits well is taken, else
-/// pages behind all that were ever taken. What is known of an extent lies in a table apart, at its first and last page:
-/// memory that is free is not touched.
+/// The allocation state of the pages of a range. Adjacent free pages form one extent. An allocation takes a free extent
+/// of suitable size, or else pages behind all pages ever used. The data about an extent are kept in a separate table,
+/// in the entries of its first and last page, so that free memory is not touched.
 ///
-/// Cost   taking and giving look at a bounded number of extents.
+/// Cost   allocation and release look at a bounded number of extents
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,15 @@ namespace swapmeet::heap {
 
 class Extents {
  public:
-  /// For each page; what is said holds for the first page of an extent, `pages` and `state` for its last page, too.
+  /// The table entry of a page. It is valid for the first page of an extent; `pages` and `state` also for the last
+  /// page.
   struct Entry {
-    /// free: dirty, or clean, which is all zero; unknown: no extent begins there, or none that is free ends there
+    /// dirty and clean: free, and clean pages are all zero; unknown: no extent begins at this page, and no free extent
+    /// ends there
     enum class State : std::uint32_t { unknown, used, dirty, clean };
     std::uint32_t pages;
     State state;
-    std::uint32_t next, previous;  ///< of the free extents of its bin; `none`: there is none
+    std::uint32_t next, previous;  ///< free extents of the same bin; `none`: there is none
   };
   using State = Entry::State;
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -30,7 +32,7 @@ class Extents {
     bool clean = false;
   };
 
-  /// `table`: an entry for each of `pages` pages, all zero.
+  /// Initialises the state. `table` has one entry for each of `pages` pages, all zero.
   void begin(Entry* table, std::uint32_t pages) {
     table_ = table;
     pages_ = pages;
@@ -40,7 +42,7 @@ class Extents {
     std::ranges::fill(filled_, 0);
   }
 
-  /// Takes `pages` pages; `first` is `none` where there are not so many.
+  /// Allocates `pages` pages. If there are not enough, `first` is `none`.
   Extent take(std::uint32_t pages) {
     Extent found = find(pages);
     if (found.first == none) return found;
@@ -48,7 +50,8 @@ class Extents {
     return use({found.first, pages, found.clean});
   }
 
-  /// Takes up to `pages` pages behind the used extent at `first`. Returns whether it has got all of them.
+  /// Extends the used extent at `first` by `pages` pages behind it. Returns false, without a change, if these are not
+  /// free.
   bool extend(std::uint32_t first, std::uint32_t pages) {
     const std::uint32_t had = table_[first].pages, end = first + had;
     const bool free = end < top_ && is_free(end);
@@ -64,8 +67,8 @@ class Extents {
     return true;
   }
 
-  /// The used extent at `first` keeps so many pages. The others become a free extent, which is returned with the free
-  /// neighbours that it now has.
+  /// Shrinks the used extent at `first` to `pages` pages. The others are merged with adjacent free extents into one,
+  /// which is returned.
   Extent keep(std::uint32_t first, std::uint32_t pages) {
     const std::uint32_t had = table_[first].pages;
     if (had == pages) return {};
@@ -74,7 +77,7 @@ class Extents {
     return join({first + pages, had - pages, false});
   }
 
-  /// The used extent at `first` loses its first pages, which become free. Returns where it begins then.
+  /// Frees the first `pages` pages of the used extent at `first`. Returns the new beginning of that extent.
   std::uint32_t split(std::uint32_t first, std::uint32_t pages) {
     const std::uint32_t had = table_[first].pages;
     table_[first].state = State::unknown;
@@ -83,7 +86,7 @@ class Extents {
     return first + pages;
   }
 
-  /// The pages of a free extent have been given back to the system: they are zero.
+  /// Records that the pages of a free extent were given back to the system, and are zero now.
   void cleaned(const Extent& free) {
     remove(free.first);
     insert({free.first, free.pages, true});
@@ -92,8 +95,8 @@ class Extents {
   bool is_used(std::uint32_t first) const { return first < top_ && table_[first].state == State::used; }
   std::uint32_t pages_of(std::uint32_t first) const { return table_[first].pages; }
 
-  std::uint32_t top() const { return top_; }                  ///< pages from here on were never in use
-  std::uint64_t dirty_pages() const { return dirty_pages_; }  ///< that are free
+  std::uint32_t top() const { return top_; }                  ///< pages from here on were never used
+  std::uint64_t dirty_pages() const { return dirty_pages_; }  ///< number of free pages that may not be zero
 
   /// Calls act(first, pages) for each used extent.
   template <class Act>
@@ -105,7 +108,7 @@ class Extents {
  private:
   static constexpr std::uint32_t per_octave = 4, bins = 32 * per_octave, most_looks = 8;
 
-  /// Extents of a bin have at least as many pages as those of the bins before.
+  /// The bin for extents of this size. An extent has at least as many pages as any extent in an earlier bin.
   static std::uint32_t bin(std::uint32_t pages) {
     const auto octave = static_cast<std::uint32_t>(std::bit_width(pages) - 1);
     const std::uint32_t within = octave < 2 ? 0 : (pages >> (octave - 2)) & 3;
@@ -116,7 +119,7 @@ class Extents {
     return table_[page].state == State::dirty || table_[page].state == State::clean;
   }
 
-  /// A free extent of `pages` pages or more, out of its bin; or new pages.
+  /// Takes a free extent of at least `pages` pages out of its bin, or new pages.
   Extent find(std::uint32_t pages) {
     std::uint32_t number = bin(pages), looks = 0;
     for (std::uint32_t first = bins_[number]; first != none && looks < most_looks; first = table_[first].next, ++looks)
@@ -145,7 +148,7 @@ class Extents {
     table_[extent.first].state = state;
   }
 
-  /// Puts an extent among the free ones, with its free neighbours.
+  /// Adds an extent to the free ones, merged with adjacent free extents.
   Extent join(Extent extent) {
     if (extent.first > 0 && is_free(extent.first - 1)) {
       const Extent before = remove(extent.first - table_[extent.first - 1].pages);

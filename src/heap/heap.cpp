@@ -20,15 +20,15 @@ namespace {
 
 using detail::pages;
 
-constexpr std::size_t most_bytes = std::size_t{256} << 30;  // of addresses: 128 ranks map it one beside the other
+constexpr std::size_t most_bytes = std::size_t{256} << 30;  // of addresses, so that 128 ranks can map all their heaps
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-std::atomic<bool> forking{false};  ///< by a thread that has the lock until that is over
+std::atomic<bool> forking{false};  ///< set while a thread forks, which holds the lock until the fork is over
 pthread_t forking_thread;
-int told[2] = {-1, -1};  ///< the pipe by which the parent learns that its child has copied all
-bool closed = false;     ///< there is no heap, or this is the child of a fork
+int told[2] = {-1, -1};  ///< pipe by which the parent learns that its child has copied all pages
+bool closed = false;     ///< there is no heap, or this process is the child of a fork
 
-/// Holds the lock, unless the thread is in the middle of a fork.
+/// Holds the lock, unless this thread is in the middle of a fork.
 class Locked {
  public:
   Locked() : own_(!forking.load(std::memory_order_relaxed) || !pthread_equal(forking_thread, pthread_self())) {
@@ -70,7 +70,7 @@ void in_parent() {
     close(told[1]);
     told[1] = -1;
     char nothing;
-    while (read(told[0], &nothing, 1) < 0 && errno == EINTR) continue;  // until the child has closed its end, or ended
+    while (read(told[0], &nothing, 1) < 0 && errno == EINTR) continue;  // until the child closes its end
   }
   close_both();
   errno = before;
@@ -104,7 +104,7 @@ const char* why_not() {
   return nullptr;
 }
 
-/// As many bytes as the machine has memory, whole MiB.
+/// The size of the machine's memory in bytes, rounded down to MiB.
 std::size_t memory_bytes() {
   struct sysinfo machine;
   if (sysinfo(&machine) != 0) return 0;

@@ -1,5 +1,5 @@
-/// Blocks in memory that other processes of the node can map. There is one heap in a library that links this. Any thread;
-/// nothing is made before the first block.
+/// A heap whose blocks other processes of the node can map. A library that links this has one heap. Any thread may call
+/// any function. Nothing is allocated before the first block.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,26 @@ namespace detail {
 extern constinit PageFile pages;
 }
 
-/// A block of `bytes` bytes, not 0, at a multiple of `alignment`, a power of two; `zero`: all of it is 0. nullptr: there is
-/// none to be had, and the caller takes ordinary memory.
+/// Allocates a block of `bytes` bytes (not 0), aligned to `alignment`, a power of two. `zero`: its content is 0.
+/// Returns nullptr if no block is available; the caller then uses ordinary memory.
 void* take(std::size_t bytes, std::size_t alignment, bool zero);
 
 /// Whether an address lies in the heap. Takes no lock.
 inline bool holds(const void* address) { return detail::pages.holds(address); }
 
-/// Ends a block. False: none begins there.
+/// Frees a block. Returns false if no block begins at this address.
 bool give(void* block);
 
-/// Gives a block another size where it is. False: it stays as it was.
+/// Resizes a block in place. Returns false, without a change, if that is not possible.
 bool resize(void* block, std::size_t bytes);
 
-/// 0: no block begins there.
+/// Size of a block in bytes; 0 if no block begins at this address.
 std::size_t bytes_of(const void* block);
 
-/// As of Functions.
+/// As in Functions.
 bool find(const void* address, Place& place);
 
-/// Why there can be no heap in this process; nullptr: there can.
+/// The reason why this process cannot have a heap; nullptr: it can.
 const char* problem();
 
 }  // namespace swapmeet::heap

@@ -1,7 +1,8 @@
-/// malloc and its siblings: large blocks come from the heap, all others from the allocator that would serve them without
-/// us. Where anything is unusual (another allocator, a sanitizer, no room), all do.
+/// Interposed malloc and related functions. Large blocks come from the heap, all others from the allocator that would
+/// serve them without this library. In unusual conditions (another allocator, a sanitizer, no room) that allocator
+/// serves all blocks.
 ///
-/// Nothing here may allocate before the allocator is found, and to find it may allocate.
+/// No code here may allocate before the allocator is found. But the search for it may allocate.
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <malloc.h>
@@ -24,7 +25,7 @@ namespace heap = swapmeet::heap;
 
 // --- before the allocator is found -----------------------------------------------------------------------------------
 
-/// Blocks that are never used again: of the loader, while it looks for the allocator.
+/// Memory for blocks that the dynamic loader allocates during the search for the allocator. It is never reused.
 struct First {
   static constexpr std::size_t room = 64 << 10;
   alignas(64) char memory[room];
@@ -34,7 +35,7 @@ struct First {
     return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(memory) < room;
   }
 
-  /// Of a block that is to have `bytes` bytes, as many as it can have had.
+  /// Upper bound of the size of a block that is resized to `bytes` bytes: at most `bytes`.
   std::size_t most_bytes_of(const void* block, std::size_t bytes) const {
     return std::min(bytes, static_cast<std::size_t>(memory + room - static_cast<const char*>(block)));
   }
@@ -76,7 +77,7 @@ struct Allocator {
 };
 
 constinit Allocator next{};
-constinit std::atomic<std::size_t> threshold{SIZE_MAX};  ///< blocks of so many bytes come from the heap
+constinit std::atomic<std::size_t> threshold{SIZE_MAX};  ///< smallest size, in bytes, of blocks that come from the heap
 constinit const char* problem = "nothing has been allocated yet";
 constinit std::atomic<bool> resolving{false};
 
@@ -85,7 +86,7 @@ void find_next(Function*& place, const char* name) {
   if (void* const found = dlsym(RTLD_NEXT, name)) place = reinterpret_cast<Function*>(found);
 }
 
-/// Why large blocks are not to come from the heap; nullptr: they are.
+/// The reason why large blocks do not come from the heap; nullptr: they do.
 const char* why_not(std::size_t least_bytes) {
   if (least_bytes == SIZE_MAX) return "SWAPMEET_HEAP is not set, or cannot be used";
   for (const char* const name : {"__asan_init", "__msan_init", "__tsan_init", "__hwasan_init"})
@@ -102,7 +103,7 @@ const char* why_not(std::size_t least_bytes) {
   return heap::problem();
 }
 
-/// Finds the allocator, and decides whether there is a heap. By the first call, before there are threads.
+/// Finds the allocator. Called by the first allocation, before the process has several threads.
 void resolve() {
   if (resolving.exchange(true)) return;
   Allocator found;
@@ -126,7 +127,7 @@ __attribute__((constructor)) void decide() {
   if (!problem) threshold.store(least_bytes, std::memory_order_relaxed);
 }
 
-/// Calls the function of the allocator, or has a first block where that is what is being looked for.
+/// Calls the function of the allocator. If the search for the allocator is under way, calls `otherwise`.
 template <class Function, class Otherwise, class... Arguments>
 auto once_found(Function* Allocator::* function, Function* placeholder, Otherwise otherwise, Arguments... arguments) {
   resolve();
@@ -141,7 +142,7 @@ void* first_calloc(std::size_t count, std::size_t bytes) {
   const auto take = [&]() -> void* {
     std::size_t all;
     if (__builtin_mul_overflow(count, bytes, &all)) return errno = ENOMEM, nullptr;
-    return first.take(all, 16);  // which is zero
+    return first.take(all, 16);  // the memory is zero
   };
   return once_found(&Allocator::calloc, &first_calloc, take, count, bytes);
 }
@@ -183,7 +184,7 @@ constexpr bool is_power_of_two(std::size_t number) { return number > 0 && (numbe
   return heap::take(bytes, alignment, zero);
 }
 
-/// As glibc ends a process that frees what is no block.
+/// Ends the process, as glibc does when a pointer that is not a block is freed.
 [[gnu::noinline, gnu::cold]] void invalid(const char* call) {
   const auto say = [](const char* text) { static_cast<void>(!write(STDERR_FILENO, text, std::strlen(text))); };
   say("swapmeet: ");
@@ -196,7 +197,8 @@ constexpr bool is_power_of_two(std::size_t number) { return number > 0 && (numbe
   if (!heap::give(block)) invalid("free");
 }
 
-/// Moves a block to where `moved` is, which may be nullptr.
+/// Moves the content of a block to `moved`, and frees the block. Returns nullptr, without a change, if `moved` is
+/// nullptr.
 void* move(void* block, std::size_t bytes, void* moved, void (*release)(void*)) {
   if (!moved) return nullptr;
   std::memcpy(moved, block, bytes);
@@ -208,11 +210,11 @@ void* move(void* block, std::size_t bytes, void* moved, void (*release)(void*)) 
   const std::size_t had = heap::bytes_of(block);
   if (had == 0) invalid("realloc");
   if (bytes == 0) return free_large(block), nullptr;
-  if (!is_large(bytes)) {  // small from now on; or larger than anything can be
+  if (!is_large(bytes)) {  // small from now on, or larger than the largest possible block
     return move(block, std::min(had, bytes), next.malloc(bytes), free_large);
   }
   if (heap::resize(block, bytes)) return block;
-  // what grows often grows again: room that is not touched takes no memory
+  // A block that grows is likely to grow again: it gets additional room, which takes no memory until it is accessed.
   void* moved = bytes > had ? heap::take(bytes + bytes / 2, 1, false) : nullptr;
   if (!moved) moved = heap::take(bytes, 1, false);
   if (!moved) moved = next.malloc(bytes);
@@ -293,7 +295,7 @@ SWAPMEET_EXPORT std::size_t malloc_usable_size(void* block) {
   return first.holds(block) ? 0 : next.usable_size(block);
 }
 
-/// For the library of the exchanges.
+/// Exports the functions of the heap to the library that exchanges blocks.
 SWAPMEET_EXPORT const heap::Functions* swapmeet_heap() {
   static constexpr heap::Functions functions{heap::find, [] { return problem; }};
   return &functions;

@@ -1,4 +1,4 @@
-/// Whether memory that the kernel has promised can be missing when it is touched.
+/// The kernel's policy for memory that it has promised but not yet allocated.
 #pragma once
 
 #include <fcntl.h>
@@ -6,8 +6,9 @@
 
 namespace swapmeet::heap {
 
-/// Whether the kernel counts the memory that it has promised (vm.overcommit_memory=2, in Linux's admin-guide/sysctl/vm).
-/// Then touching one page more than there is kills the process, though memory is free. Also where this cannot be read.
+/// Whether the kernel counts the memory that it has promised (vm.overcommit_memory=2, see Linux's
+/// admin-guide/sysctl/vm). Then access to one page more than allowed kills the process, even if memory is free. Returns
+/// true also if the policy cannot be read.
 inline bool kernel_counts_promises() {
   char mode = '0';
   const int file = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);

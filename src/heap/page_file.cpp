@@ -13,11 +13,12 @@ namespace swapmeet::heap {
 
 namespace {
 
-/// As much as glibc's malloc keeps at most for what comes next: larger blocks are given back at once.
+/// The most free pages that are kept, as many as glibc's malloc keeps for later use. Larger blocks are given back at
+/// once.
 constexpr std::uint64_t most_dirty_pages = (64 << 20) / page_bytes;
 constexpr std::size_t most_kept_bytes = 32 << 20;
 constexpr std::size_t open_at_a_time = 32 << 20;
-/// Programs may close descriptors that they do not know, and expect the lowest ones to be free.
+/// Programs may close descriptors that they do not know, and expect the lowest descriptors to be free.
 constexpr int least_descriptor = 500;
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes; }
@@ -48,7 +49,7 @@ bool PageFile::make(std::size_t bytes) {
   struct stat status;
   table_bytes_ = bytes / page_bytes * sizeof(Extents::Entry);
   table_ = static_cast<Extents::Entry*>(reserve(table_bytes_));
-  // not to be touched yet: where memory is locked, the kernel would take all of it at once
+  // No access yet: if memory is locked, the kernel would otherwise allocate all of it at once.
   void* const base = table_ && fstat(file_, &status) == 0 && ftruncate(file_, static_cast<off_t>(bytes)) == 0
                          ? mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0)
                          : MAP_FAILED;
@@ -60,7 +61,7 @@ bool PageFile::make(std::size_t bytes) {
     return false;
   }
   inode_ = status.st_ino;
-  madvise(base, bytes, MADV_HUGEPAGE);  // where the kernel has huge pages for shared memory, it wants to be asked
+  madvise(base, bytes, MADV_HUGEPAGE);  // huge pages for shared memory must be requested, if the kernel has them
   extents_.begin(table_, static_cast<std::uint32_t>(bytes / page_bytes));
   open_ = blocks_ = 0;
   base_ = reinterpret_cast<std::uintptr_t>(base);
@@ -70,7 +71,7 @@ bool PageFile::make(std::size_t bytes) {
 
 void PageFile::remove() {
   char* const memory = base();
-  const std::size_t bytes = bytes_.exchange(0);  // first: others may get these addresses as soon as they are free
+  const std::size_t bytes = bytes_.exchange(0);  // first, because others may get these addresses once they are free
   munmap(memory, bytes);
   munmap(table_, table_bytes_);
   if (has_its_file()) close(file_);
@@ -78,7 +79,7 @@ void PageFile::remove() {
   table_ = nullptr;
 }
 
-/// A program may close files that it does not know, and use their numbers for its own.
+/// Whether the file is still open. A program may close descriptors that it does not know, and reuse their numbers.
 bool PageFile::has_its_file() const {
   struct stat status;
   return file_ >= 0 && fstat(file_, &status) == 0 && status.st_ino == inode_;
@@ -109,7 +110,7 @@ void* PageFile::take(std::size_t bytes, std::size_t alignment, bool& clean) {
     extents_.keep(block.first, 0);
     return nullptr;
   }
-  // (base, in pages, is no multiple of `apart`)
+  // The base address, in pages, need not be a multiple of `apart`.
   const std::size_t first_page = base_.load(std::memory_order_relaxed) / page_bytes + block.first;
   if (const auto before = static_cast<std::uint32_t>((apart - first_page % apart) % apart); before > 0)
     block.first = extents_.split(block.first, before);
@@ -124,7 +125,8 @@ std::uint32_t PageFile::page_of(const void* block) const {
   return offset % page_bytes == 0 && extents_.is_used(page) ? page : Extents::none;
 }
 
-/// Memory of `freed`, which pages [first, first + pages) have become part of, goes back where there is much of it.
+/// Gives the memory of `freed` back to the system if much memory is free. Pages [first, first + pages) were freed last
+/// and are part of it.
 void PageFile::let_go(const Extents::Extent& freed, std::uint32_t first, std::uint32_t pages) {
   if (parted_.load(std::memory_order_relaxed)) {
     madvise(base() + std::size_t{first} * page_bytes, std::size_t{pages} * page_bytes, MADV_DONTNEED);
@@ -174,7 +176,8 @@ bool PageFile::part() {
   return true;
 }
 
-/// Out of the file, where pages that were never touched take no time, and those that drivers keep from children are there.
+/// Copies from the file instead of from memory: that takes no time for pages that were never accessed, and it includes
+/// pages that drivers withhold from child processes.
 bool PageFile::copy_to(char* copy) const {
   if (!has_its_file()) {
     extents_.for_used([&](std::uint32_t first, std::uint32_t pages) {

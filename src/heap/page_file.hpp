@@ -1,7 +1,8 @@
-/// Pages of a file that has no name (memfd_create): this process maps it, and others of the node can, through /proc.
+/// Pages of an anonymous file (memfd_create). This process maps the file, and other processes of the node can map it
+/// through /proc.
 ///
-/// A child of fork() would share them with its parent. So it copies what is in use, while its parent waits, and has memory
-/// of its own from then on, which others cannot map.
+/// A child of fork() would share the pages with its parent. Therefore the child copies all pages in use while its
+/// parent waits. From then on the child has separate memory, which other processes cannot map.
 #pragma once
 
 #include <sys/types.h>
@@ -19,37 +20,39 @@ inline constexpr std::size_t page_bytes = 4096;
 
 class PageFile {
  public:
-  /// Reserves addresses for so many bytes, and makes a file; no memory is taken yet. False: that cannot be.
+  /// Reserves addresses for `bytes` bytes, and makes a file. Takes no memory yet. Returns false if that is not
+  /// possible.
   bool make(std::size_t bytes);
 
-  /// Gives all back. No block is in use any more.
+  /// Frees everything. Requires that no block is in use.
   void remove();
 
   bool made() const { return bytes_.load(std::memory_order_relaxed) > 0; }
 
-  /// Whether an address lies in it. Any thread, without a lock.
+  /// Whether an address lies in the pages. Any thread, without a lock.
   bool holds(const void* address) const {
     return reinterpret_cast<std::uintptr_t>(address) - base_.load(std::memory_order_relaxed) <
            bytes_.load(std::memory_order_relaxed);
   }
 
-  /// Where others find what lies at an address that it holds. False: they would not find it any more. Any thread, for a
-  /// block that is in use.
+  /// Sets `place` to the position at which other processes find the blocks. Returns false if they cannot map them any
+  /// more. Any thread; requires an address of a block in use.
   bool find(Place& place) const;
 
-  /// A block of `bytes` bytes, at a multiple of `alignment`, a power of two; nullptr: there is no room. `clean`: it is all
-  /// zero.
+  /// Allocates a block of `bytes` bytes, aligned to `alignment`, a power of two. Returns nullptr if there is no room.
+  /// `clean` is set if the block is all zero.
   void* take(std::size_t bytes, std::size_t alignment, bool& clean);
-  /// Ends a block. False: none begins there.
+  /// Frees a block. Returns false if no block begins at this address.
   bool give(void* block);
-  /// Gives a block another size where it is. False: it stays as it was.
+  /// Resizes a block in place. Returns false, without a change, if that is not possible.
   bool resize(void* block, std::size_t bytes);
-  /// The bytes that a block has; 0: none begins there.
+  /// Size of a block in bytes; 0 if no block begins at this address.
   std::size_t bytes_of(const void* block) const;
 
   bool empty() const { return blocks_ == 0; }
 
-  /// In the child of a fork: what it has is its own from now on. False: it cannot have the memory.
+  /// Separates the memory of this process, the child of a fork(), from that of its parent. Returns false if there is
+  /// not enough memory.
   bool part();
 
  private:
@@ -61,13 +64,13 @@ class PageFile {
   bool copy_to(char* copy) const;
 
   std::atomic<std::uintptr_t> base_{0};
-  std::atomic<std::size_t> bytes_{0};  ///< of the addresses; 0: there are none
-  std::atomic<bool> parted_{false};    ///< it is memory of this process alone
+  std::atomic<std::size_t> bytes_{0};  ///< bytes of the mapped addresses; 0: not made
+  std::atomic<bool> parted_{false};    ///< whether the memory belongs to this process alone
   int file_ = -1;
   ino_t inode_ = 0;
   std::uint64_t id_ = 0;
   pid_t process_ = 0;
-  std::size_t open_ = 0;  ///< bytes that can be touched
+  std::size_t open_ = 0;  ///< number of bytes, from the beginning, that may be accessed
   std::size_t blocks_ = 0;
   Extents extents_;
   Extents::Entry* table_ = nullptr;

@@ -1,4 +1,5 @@
-/// Where a block of a heap lies, for other processes; and the functions of a heap, for who does not link it.
+/// The position of a block of a heap, for other processes; and the functions of a heap, for libraries that are not
+/// linked with it.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +9,13 @@
 namespace swapmeet::heap {
 
 struct Place {
-  std::uint64_t id = 0;    ///< of the file, random, not 0; part of its title
-  std::uint64_t base = 0;  ///< where this process maps the file
+  std::uint64_t id = 0;    ///< identifies the file: random, not 0; a part of its title
+  std::uint64_t base = 0;  ///< address at which this process maps the file
   std::uint64_t bytes = 0;
-  std::int32_t process = 0, file = -1;  ///< it is /proc/PROCESS/fd/FILE
+  std::int32_t process = 0, file = -1;  ///< other processes find the file as /proc/PROCESS/fd/FILE
 };
 
-/// The title of a file without a name, by which it is known to be what its maker made.
+/// The title of an anonymous file, by which other processes verify that it is the one its maker made.
 struct Title {
   Title(std::int32_t process, std::uint64_t random) {
     std::snprintf(text, sizeof text, "swapmeet-%d-%016llx", process, static_cast<unsigned long long>(random));
@@ -22,15 +23,16 @@ struct Title {
   char text[64];
 };
 
-/// What the library of a heap offers to others of the process. Any thread.
+/// The functions that the library with a heap provides to other libraries of the process. Any thread may call them.
 struct Functions {
-  /// Where the block lies that an address belongs to. False: in no heap, or others cannot map it (any more).
+  /// Sets `place` to the position of the block that contains `address`. Returns false if the address is in no heap, or
+  /// if other processes cannot map the block (any more).
   bool (*find)(const void* address, Place& place);
-  /// Why no block comes from it; nullptr: large ones do.
+  /// The reason why no blocks come from the heap; nullptr: large ones do.
   const char* (*problem)();
 };
 
-/// Exported by libswapmeet-heap.so under this name, as `const Functions* ()`.
+/// Name under which libswapmeet-heap.so exports a function of type `const Functions* ()`.
 inline constexpr const char* functions_name = "swapmeet_heap";
 
 }  // namespace swapmeet::heap

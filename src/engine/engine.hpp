@@ -5,7 +5,8 @@
 /// Fabric   moves messages: by MPI and within the node (exchange/links.hpp), or between simulated ranks in the verifier
 ///          (verify/rendezvous.hpp).
 /// Payload  defines the content: the rounds, the first part and possibly a further part of each message, the local
-///          copies, and the action after a message has arrived or has left.
+///          copies, and the action after a message has arrived or has left. Payload::hears says whether finished() is to
+///          be called for each message, Payload::has_parts whether a message may have a further part.
 ///
 /// Each message in flight occupies a slot: slots 0..window-1 are for receives, slots window..2·window-1 for sends. With
 /// complete=all, the slots are filled again when all of them are free (a batch). With complete=any and complete=test,

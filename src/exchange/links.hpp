@@ -27,7 +27,7 @@ namespace swapmeet {
 struct Local {
   NodePeers* node_peers = nullptr;  ///< nullptr: messages within the node go by MPI as all others
   SingleCopy single_copy{};
-  bool by_rows = false;  ///< each exchange is among all ranks of one node, by rows of shared memory
+  bool by_rows = false;  ///< by rows: in each exchange, every rank of the node sends to every other
 };
 
 /// The memory of a message.
@@ -113,7 +113,8 @@ class Links {
   // --- for payloads --------------------------------------------------------------------------------------------------
 
   /// Starts message number `message` with `peer`. `Wire` describes its memory: part() for MPI, and pieces(list) for
-  /// transfers within the node, which fills the list and returns the part of it in use.
+  /// transfers within the node, which fills the list and returns the part of it in use. `number`: number of the message
+  /// among those between the two ranks that are under way together, for its tag.
   template <bool is_send, class Wire>
   [[gnu::always_inline]] int start(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, const Wire& wire,
                                    Started& started, std::uint32_t number = 0) {
@@ -185,8 +186,8 @@ class Links {
   /// Assigns message number `message` to `slot`, of which only the header message is under way.
   void claim(std::uint32_t slot, std::uint32_t message) { take(slot, message); }
 
-  /// Announces that start() receives a header message, without which the message in its slot is not known.
-  /// head_arrived() ends that.
+  /// Records that the next start() receives a header message: the message itself cannot be received before it has
+  /// arrived. head_arrived() records the arrival.
   void await_head() { ++heads_; }
   void head_arrived() { --heads_; }
 
@@ -220,6 +221,7 @@ class Links {
 
   // --- for the engine ------------------------------------------------------------------------------------------------
 
+  /// Begins `round`, which has this number in the schedule or flow.
   void enter(std::size_t number, const Round& round) {
     watch_.step(number);
     window_ = round.in_flight();
@@ -250,6 +252,7 @@ class Links {
            !background_transfers_ && !row_is_due();
   }
 
+  /// Completes all requests in flight, if waits_for_all(). Returns 0, `unfinished`, or an error.
   int finish_all() {
     const std::span<MPI_Request> all(slots_.requests.data(), 2 * window_);
     const int error = finish(all, window_, slots_.statuses.data(), failure_, passes_on_, call_->waits, team());
@@ -291,6 +294,7 @@ class Links {
     return true;
   }
 
+  /// Raises the flag of the row, and completes the messages of start_background(). Returns 0, `unfinished`, or an error.
   int finish_background() {
     if (const int error = finish_row()) return error;
     if (background_used_ == 0) return MPI_SUCCESS;

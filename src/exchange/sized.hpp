@@ -21,7 +21,7 @@ namespace swapmeet {
 
 /// The state of a plan for such exchanges that is kept from call to call.
 struct SizedState {
-  /// `node_peers`: as of a plan. `sends_directly`: some blocks may be sent directly. `among`: the virtual topology for
+  /// `node_peers`: as for a Plan. `sends_directly`: some blocks may be sent directly. `among`: the virtual topology for
   /// a neighbourhood collective, whose edges are the blocks; nullptr: the flow has a block for each rank.
   SizedState(Flow what, Sizes treatment, const NodePeers* node_peers, bool sends_directly,
              const Neighbourhood* among = nullptr);

@@ -39,7 +39,7 @@ namespace swapmeet {
 class SizedPlan final : public Exchange {
  public:
   /// First constructor: for all sizes other than padded. `flow` is this rank's part; `working_blocks` is the most
-  /// blocks of working memory in use at a time; `node_peers` is as of a Plan, and `among` as of SizedState.
+  /// blocks of working memory in use at a time; `node_peers` is as for a Plan, and `among` as for a SizedState.
   ///
   /// Second constructor: for sizes=padded. `padded` exchanges the equal blocks and belongs to this plan alone; nullptr:
   /// the host MPI exchanges them, in calls that wait.

@@ -70,11 +70,11 @@ class NodePeers {
 
   /// Sets up the shared memory of the ranks of each node. It takes at most half of what is left of `most_bytes` for
   /// each rank. `node_records`: the records of the ranks of this node, including this rank. Collective over `everyone`,
-  /// the ranks of the communicator. `regions`: as of Node.
+  /// the ranks of the communicator. `regions`: as for a Node.
   static Joined join(const Peers& everyone, const NodeGroup& group, std::span<const NodeRecord> node_records,
                      std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare);
 
-  /// `processes`: as of Node::watch().
+  /// `processes`: see Node::watch().
   NodePeers(Node node, std::vector<std::int32_t> members, std::vector<pid_t> processes)
       : node_(std::move(node)), members_(std::move(members)) {
     node_.watch(std::move(processes));
@@ -102,7 +102,7 @@ class NodePeers {
   void here() { node_.waiter().here(); }
 
   /// Ends each iteration of a waiting loop. Lets MPI make progress now and then. Waits a little if nothing has `moved`.
-  /// `anyone`: as of Waiter::turn().
+  /// `anyone`: see Waiter::turn().
   void turn(bool moved, bool anyone) {
     if constexpr (simulated) return pass_time(moved);
     node_.waiter().turn(moved, anyone, [this] {

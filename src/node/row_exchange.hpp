@@ -25,8 +25,8 @@ struct RowProgress {
 ///   copy             called once, after this rank has written its row
 ///   moved            set if a late block has arrived
 ///   rank             the other operations of this rank:
-///     raise(), rows()               as of Node
-///     waits_for(member)             as of Node, by the number of the late rank
+///     raise(), rows()               as in Node
+///     waits_for(member)             as in Node, but with the number of the late rank
 ///     receive_by_row(link, block)   receives a block of unexpected size or transport: 0, an error, or `unfinished`
 template <class Rank, class Out, class In, class Copy>
 [[gnu::always_inline]] inline int advance_by_rows(RowProgress& progress, Rank&& rank, std::span<NodeLink* const> sends,

@@ -25,7 +25,7 @@ struct HopItem {
     apart,  ///< sent separately to the destination
     lost,   ///< a rank had no memory for them
   } body = Body::here;
-  const char* data = nullptr;  ///< nullptr if this rank's own message, or if the bytes are not here
+  const char* data = nullptr;  ///< nullptr: a message of this rank itself, or the bytes are not here
 
   std::uint64_t size_word() const { return static_cast<std::uint64_t>(bytes) * 4 + static_cast<std::uint64_t>(body); }
   std::int64_t header_bytes() const {
@@ -52,6 +52,7 @@ struct HopItem {
   }
 };
 
+/// The content of a hop that is `failed`.
 inline constexpr char failed_hop[1] = {};
 
 inline bool hop_failed(std::int64_t bytes) { return bytes == sizeof failed_hop; }

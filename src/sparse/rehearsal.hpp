@@ -17,10 +17,10 @@ struct SparsePattern {
   std::uint64_t seed = 0;
 };
 
+/// The result of rehearse().
 struct SparseRehearsal {
   std::string problem;             ///< "" if every message arrived once, complete and in order
-  std::int64_t working_bytes = 0;  ///< maximum over all ranks: memory of the exchange, its route and the received
-                                   ///< messages
+  std::int64_t working_bytes = 0;  ///< maximum over all ranks, with the route and the received messages
   std::int64_t hops = 0;           ///< maximum over all ranks, if messages are forwarded
   std::int64_t header_bytes = 0;   ///< sum over all ranks and hops
   std::int64_t messages = 0;       ///< sum over all ranks

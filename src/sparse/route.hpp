@@ -27,7 +27,8 @@ class SparseRoute {
   /// Messages of more bytes are sent directly from source to destination.
   std::int64_t most_bytes() const { return most_bytes_; }
 
-  /// Places that this rank holds, its own place first. Each message that it holds is at one of them.
+  /// Places that this rank holds: its own first, then proxies (topology/arrangement.hpp). Each message that it holds is
+  /// at one of them.
   const std::vector<std::int32_t>& places() const { return places_; }
 
   /// The value of the round's digit in the offset from source to destination, wherever the message is. 0: it does not

@@ -47,9 +47,9 @@ class Exchange {
   virtual void share_working_blocks(std::int64_t most) = 0;
 
   /// Exchanges the blocks. Collective. Returns when this rank's own part is complete. Allocates nothing once scratch
-  /// memory and lists exist. `sent` is set if there is an error: whether anything was sent. If not, MPI has refused the
-  /// arguments, and the call may be made again. Two threads must not call it at the same time (MPI forbids that on one
-  /// communicator, too).
+  /// memory and lists exist. If it returns an error, `sent` says whether anything was sent. If nothing was, MPI has
+  /// refused the arguments, and the call may be made again. Two threads must not call it at the same time (MPI forbids
+  /// that on one communicator, too).
   ///
   /// An error on this rank, including call.failure, does not end the exchange. The rank sends marked messages in place
   /// of the data that it cannot send, so that every rank whose data depend on it returns an error, too, and all ranks

@@ -57,15 +57,15 @@ struct SizedState {
   Sizes sizes;
   std::vector<End> to, from;  ///< all blocks, in the order in which they are sent if they are sent directly
   std::vector<OwnBlock> own;  ///< blocks of this rank for itself
-  std::vector<std::uint32_t> send_numbers, receive_numbers;  ///< number of each message among those under way together:
-                                                             ///< see Tags
+  /// number of each message among those with the same peer that are under way together, for its tag
+  std::vector<std::uint32_t> send_numbers, receive_numbers;
   std::int64_t most_together = 0;
-  std::vector<Item> items;
+  std::vector<Item> items;            ///< by number of the block in the flow
   std::vector<Gathered> gathered;     ///< by slot of the engine
   std::vector<std::uint8_t> awaited;  ///< by slot of the receives: 1 until the header message has arrived
   ReceiveBuffers buffers;
   Slots slots, background;
-  bool local = false;
+  bool local = false;  ///< some peers may be on this node
   SentTraffic traffic;
 };
 

@@ -78,6 +78,7 @@ std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell
   return label_of(transfer) | Cell::offer | (in_bulk ? Cell::bulk : 0);
 }
 
+/// Reads the message that `cell` announces, by a single copy. Returns false if this rank must decline it.
 bool take_up(const Transfer& transfer, Regions& regions, Cell& cell) {
   const char* const payload = transfer.link->in.ring().payload(cell, cell.message & Cell::bulk);
   Offer head;
@@ -96,6 +97,7 @@ bool take_up(const Transfer& transfer, Regions& regions, Cell& cell) {
   return transfer.link->process != 0 && bytes && read_from(transfer.link->process, data.pieces, transfer.pieces);
 }
 
+/// Continues a send. Returns whether anything has moved.
 bool advance_send(Transfer& transfer, Regions& regions) {
   NodeLink& link = *transfer.link;
   Outlet& out = link.out;
@@ -150,7 +152,7 @@ bool advance_send(Transfer& transfer, Regions& regions) {
   return moved;
 }
 
-/// Whether the data of `cell` may be written to their destination.
+/// Whether the data of `cell` may be written to their destination. In place, the outgoing data there must have left.
 bool has_place(const Transfer& transfer, const Cell& cell, const Ring& ring) {
   if (!transfer.in_place) return true;
   const std::size_t message = cell.message_bytes();

@@ -39,6 +39,7 @@ class Rendezvous {
   }
 
  private:
+  /// closing: the barrier or the count is under way; finishing: the last sends and receives are being completed
   enum class Stage : std::uint8_t { sending, closing, finishing, over };
 
   int send_more(Fabric& fabric, bool& moved) {

@@ -1,4 +1,5 @@
-/// The only way to make a schedule: appends steps, copies and messages in the order in which they are to start.
+/// ScheduleBuilder is the only way to make a schedule. It appends steps, copies and messages in the order in which they
+/// are to start.
 #pragma once
 
 #include <initializer_list>
@@ -14,27 +15,27 @@ class ScheduleBuilder {
  public:
   ScheduleBuilder(const Shape& shape, Rank rank);
 
-  /// Room for so many operations, so that long schedules are made without reallocation.
+  /// Reserves memory for `messages` messages in each direction, so that long schedules are made without reallocation.
   ScheduleBuilder& reserve(std::size_t messages);
   ScheduleBuilder& scratch(std::int32_t blocks);
   ScheduleBuilder& segments(std::int64_t bytes);
   ScheduleBuilder& neighbours(std::optional<Degrees> degrees);
 
-  /// Begin a step; the operations that follow belong to it and are independent of one another.
+  /// Begins a step. The operations added next belong to it and are independent of one another.
   ScheduleBuilder& step(std::int32_t window = 0, Completion completion = Completion::all,
                         Posting posting = Posting::receives_first);
 
-  /// Begin a step of copies only.
+  /// Begins a step that consists of copies only.
   ScheduleBuilder& copies(Purpose purpose);
 
   ScheduleBuilder& copy(Run from, Run to);
-  /// `last`: see Message.
+  /// Appends a message to the current step. For `last` see Message.
   ScheduleBuilder& send(Rank to, std::span<const Run> blocks, bool last = false);
   ScheduleBuilder& receive(Rank from, std::span<const Run> blocks, bool last = false);
   ScheduleBuilder& send(Rank to, Run blocks, bool last = false) { return send(to, {&blocks, 1}, last); }
   ScheduleBuilder& receive(Rank from, Run blocks, bool last = false) { return receive(from, {&blocks, 1}, last); }
 
-  /// The schedule, without room to spare: a plan keeps it.
+  /// Returns the schedule with its vectors shrunk to their sizes, because plans keep schedules for long.
   Schedule finish() &&;
 
  private:

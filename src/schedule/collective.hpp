@@ -1,4 +1,4 @@
-/// The calls that are exchanges of all with all, and of neighbours in a virtual topology.
+/// MPI's all-to-all collectives, and those among the neighbours of a virtual topology.
 #pragma once
 
 #include <array>
@@ -18,14 +18,15 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 6> collective_names{
     "Alltoall", "Alltoallv", "Alltoallw", "Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_alltoallw"};
-/// Those of all with all come first: the only ones that are remembered and in tuning files.
+/// Number of all-to-all collectives, which come first in the enumeration. Remembered measurements and tuning files
+/// cover only these.
 inline constexpr std::size_t alltoalls = 3;
 
 constexpr std::string_view name_of(Collective collective) {
   return collective_names[static_cast<std::size_t>(collective)];
 }
 
-/// Of the call that does not block, as in "Ialltoall".
+/// Returns the name of the nonblocking call, such as "Ialltoall".
 inline std::string name_of_start(Collective collective) {
   std::string name = "I" + std::string(name_of(collective));
   name[1] = static_cast<char>(name[1] - 'A' + 'a');
@@ -34,8 +35,9 @@ inline std::string name_of_start(Collective collective) {
 
 constexpr bool of_neighbours(Collective collective) { return static_cast<std::size_t>(collective) >= alltoalls; }
 
-/// Whether blocks differ in size, and no rank knows the sizes of all. (Ranks that are no neighbours may have blocks of
-/// different sizes in one MPI_Neighbor_alltoall.)
+/// Whether blocks may differ in size without any rank knowing the sizes of all. This includes MPI_Neighbor_alltoall:
+/// its blocks have equal sizes between neighbours, but ranks that are not neighbours of each other may use different
+/// sizes.
 constexpr bool of_unequal_blocks(Collective collective) { return collective != Collective::alltoall; }
 
 }  // namespace swapmeet

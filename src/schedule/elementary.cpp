@@ -8,12 +8,12 @@ namespace swapmeet::elementary {
 
 namespace {
 
-/// The logarithm of 2 in two parts; whole numbers up to 2048 times the first one are exact.
+/// Logarithm of 2 as the sum of two parts. Multiples of the first part by integers up to 2048 are exact.
 constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
 
 }  // namespace
 
-// x = k · log(2) + rest, and the Taylor series of the rest, which is at most log(2) / 2.
+// x = k · log(2) + rest with |rest| <= log(2) / 2. The exponential of the rest is computed by its Taylor series.
 double exp(double x) {
   constexpr double most = 709.78, least = -745.2;
   constexpr int terms = 14;
@@ -42,7 +42,7 @@ double log(double x) {
   return k * ln2_high + (k * ln2_low + 2 * ratio * sum);
 }
 
-// Near 0 by the series of erf, of positive terms only; else by the continued fraction of Laplace.
+// Near 0, a series of erf whose terms are all positive; elsewhere Laplace's continued fraction.
 double erfc(double x) {
   constexpr double near = 1.5;
   constexpr int terms = 120;

@@ -9,11 +9,11 @@ namespace swapmeet {
 
 namespace {
 
-/// Follows blocks from place to place, phase by phase. While it does, arriving block i has the number
+/// Follower follows blocks from place to place, phase by phase. Until finish(), arriving block i has the number
 /// own_blocks() + i.
 class Follower {
  public:
-  /// `what`: a SlotFlow or a Schedule.
+  /// `what` is a SlotFlow or a Schedule.
   Follower(const auto& what, std::int32_t slots) {
     flow_.ranks = what.ranks;
     flow_.rank = what.rank;
@@ -32,7 +32,8 @@ class Follower {
     arriving_.reserve(messages);
   }
 
-  /// What follows takes blocks from where they lie now; what it brings lies there when the phase ends.
+  /// send(), receive() and move() take blocks from their places at the beginning of the phase. Blocks that they bring
+  /// are in place when the phase ends.
   void send(const Message& message, std::span<const Run> runs) {
     const auto first = static_cast<std::uint32_t>(flow_.departing.size());
     take(runs, flow_.departing);
@@ -55,7 +56,7 @@ class Follower {
     entering_.insert(entering_.end(), to.begin(), to.end());
   }
 
-  /// A round of the messages since the last one.
+  /// Appends a round made of the messages added since the previous round.
   void end_round(Round round) {
     round.first_send = static_cast<std::uint32_t>(flow_.sends.size()) - round.send_count;
     round.first_receive = static_cast<std::uint32_t>(flow_.receives.size()) - round.receive_count;
@@ -69,7 +70,8 @@ class Follower {
     moved_.clear(), entering_.clear(), arriving_.clear();
   }
 
-  /// What stays is what the receive buffer holds in the end; the other blocks get their final numbers.
+  /// Returns the flow. A block ends at this rank if the receive buffer (or a slot with a last source) holds it at the
+  /// end. All other arrived blocks are passed on and get their final numbers.
   Flow finish(std::span<const Rank> last_source) && {
     flow_.arriving.assign(arrived_, 0);
     const std::int32_t own = flow_.own_blocks();
@@ -109,10 +111,10 @@ class Follower {
   Flow flow_;
   std::vector<std::int32_t> contents_[3];
   std::uint32_t arrived_ = 0;
-  std::int32_t settled_ = 0;  ///< of these, in the phases that are over
-  // Of the phase at hand:
+  std::int32_t settled_ = 0;  ///< number of arrived blocks in finished phases
+  // Of the current phase:
   std::vector<std::int32_t> moved_;
-  std::vector<Run> entering_, arriving_;  ///< where what is moved goes, and what arrives
+  std::vector<Run> entering_, arriving_;  ///< destinations of moves, and places of arriving blocks
 };
 
 }  // namespace

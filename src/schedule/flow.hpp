@@ -1,9 +1,10 @@
-/// What travels: which blocks each message of one rank holds, round by round, and for each block that arrives whether it
-/// ends here or which later message takes it on. Nothing is said of where blocks are kept; so it is all that an exchange
-/// of blocks of unequal size needs, and what a schedule for blocks of equal size is made of.
+/// A flow lists the blocks in each message of one rank, round by round. For each arriving block it says whether the
+/// block ends at this rank or is passed on, and by which later message. It does not say where blocks are kept. An
+/// exchange of blocks of unequal size needs nothing else; a schedule for blocks of equal size is made from a flow.
 ///
-/// Blocks are numbered: d is the rank's own block for rank d (among neighbours: for neighbour d), own_blocks() + i the i-th
-/// block that it takes in to pass on. What a rank has for itself travels in no message.
+/// Blocks are numbered. Block d, for d < own_blocks(), is the rank's own block for rank d (in a virtual topology: for
+/// neighbour d). Block own_blocks() + i is the i-th block that the rank receives in order to pass it on. The block that
+/// a rank has for itself is in no message.
 #pragma once
 
 #include <vector>
@@ -14,15 +15,16 @@ namespace swapmeet {
 
 struct Flow {
   Rank ranks = 1, rank = 0;
-  std::optional<Degrees> neighbours{};  ///< as of Schedule
+  std::optional<Degrees> neighbours{};  ///< as in Schedule
   std::vector<Round> rounds;
-  std::vector<Message> sends, receives;  ///< their blocks are in `departing` and `arriving`
-  std::vector<std::int32_t> departing;   ///< the number of each block sent
-  /// of each block received: its number if it is passed on, -1 - source (neighbour) if it ends here
+  std::vector<Message> sends, receives;  ///< `first` and `count` index `departing` and `arriving`
+  std::vector<std::int32_t> departing;   ///< block number of each block sent
+  /// For each block received: its block number if it is passed on, or -1 - source (in a topology: -1 - neighbour) if it
+  /// ends here.
   std::vector<std::int32_t> arriving;
-  std::int32_t passed_on = 0;  ///< blocks that are taken in to be passed on
+  std::int32_t passed_on = 0;  ///< number of received blocks that are passed on
 
-  /// Blocks that this rank sends in all, and those that end here.
+  /// Number of blocks that start at this rank, and number of blocks that end at it. Both include its block for itself.
   std::int32_t own_blocks() const { return neighbours ? neighbours->out : ranks; }
   std::int32_t ending_blocks() const { return neighbours ? neighbours->in : ranks; }
 
@@ -40,13 +42,14 @@ struct Flow {
   }
 };
 
-/// What the schedule of a rank makes travel, by following blocks through its buffers: place() the other way. Requires
-/// bounds, and no segments. O(blocks copied and sent).
+/// Returns the flow of a schedule by following blocks through its buffers: the inverse of place(). The schedule must
+/// keep within the bounds of its buffers and have no segments. O(blocks copied and sent).
 Flow flow_of(const Schedule& schedule);
 
-/// The most blocks that are in working memory at a time, if each is of the same size, in any execution: those of
-/// messages in flight (arriving ones land there, departing ones are gathered there), and those of earlier messages some
-/// of whose blocks have not left yet. See working_memory.hpp. O(blocks).
+/// Returns the largest number of blocks in working memory at any time, over all executions of the flow. Working memory
+/// holds the blocks of messages in flight (arriving blocks land there, departing blocks are gathered there) and whole
+/// earlier messages of which at least one block has not left yet. Valid for blocks of equal size; see
+/// working_memory.hpp. O(blocks).
 std::int64_t peak_blocks(const Flow& flow);
 
 }  // namespace swapmeet

@@ -66,7 +66,7 @@ FlowBuilder& FlowBuilder::move(std::span<const Run> from, std::span<const Run> t
 
 SlotFlow FlowBuilder::finish() && { return std::move(made_); }
 
-/// Appends them; returns how many runs they are.
+/// Appends `blocks` and returns the number of runs.
 std::uint32_t FlowBuilder::add(std::span<const Run> blocks) {
   for (const Run& run : blocks) {
     made_.runs.push_back(run);

@@ -1,9 +1,9 @@
-/// What generators make: a flow, told by the places that blocks are in.
+/// FlowBuilder makes the result of a generator: a flow described by the places of blocks (SlotFlow).
 ///
-/// A rank keeps blocks that are under way in numbered *slots*, at most one block in each at a time. A place is a
-/// Location: send[d] is the rank's own block for d, receive[s] is where the block of s ends, scratch[i] is slot i. Runs
-/// of places say which blocks a message holds. By following blocks from place to place one finds which they are
-/// (flow_of()); where those of equal size really lie is decided by the layout (schedule/placement.hpp).
+/// A rank keeps blocks in transit in numbered *slots*, at most one block in each at a time. A place is a Location:
+/// send[d] is the rank's own block for d, receive[s] is the place where the block of s ends, scratch[i] is slot i. Runs
+/// of places describe the blocks of a message. flow_of() follows blocks from place to place and so finds which blocks
+/// each message holds. For blocks of equal size, the layout decides where a slot is in memory (schedule/placement.hpp).
 #pragma once
 
 #include <array>
@@ -19,29 +19,29 @@ inline Location end_of(Rank source) { return {Buffer::receive, source}; }
 inline Location slot(std::int32_t number) { return {Buffer::scratch, number}; }
 
 struct SlotFlow {
-  /// Rounds of which none passes on what another one receives: messages and moves take what lies at their places when
-  /// the phase begins; what they bring lies there when it ends.
+  /// Rounds that are independent: no round of a phase passes on a block that another round of it receives. Messages and
+  /// moves read their places as they are when the phase begins. The blocks that they bring are at their places when the
+  /// phase ends.
   struct Phase {
     std::uint32_t first_round = 0, round_count = 0;
     std::uint32_t first_move = 0, move_count = 0;
-    bool packs = false;  ///< blocks that lie apart may have to be packed, on this rank or another
+    bool packs = false;  ///< whether blocks that are not contiguous may have to be packed, on this or another rank
   };
-  /// Blocks that go from places to other places of the same rank, without a message: runs, those where they come from
-  /// first.
+  /// Blocks that change places within the rank, without a message. The runs of the source places come first.
   struct Move {
     std::uint32_t first = 0, from_count = 0, to_count = 0;
   };
 
   Rank ranks = 1, rank = 0;
-  std::optional<Degrees> neighbours{};  ///< as of Schedule
+  std::optional<Degrees> neighbours{};  ///< as in Schedule
   std::vector<Phase> phases;
   std::vector<Round> rounds;
   std::vector<Message> sends, receives;  ///< their blocks are runs of places
   std::vector<Move> moves;
   std::vector<Run> runs;
   std::int32_t slots = 0;
-  /// If not empty, for each slot: the destination of the own block that is there first, and the source of the block
-  /// that is there last; -1: none.
+  /// Both empty, or one entry per slot: the destination of the own block that starts in the slot, and the source of the
+  /// block that is in it at the end. -1: no such block.
   std::vector<Rank> first_own, last_source;
 
   std::span<const Round> rounds_of(const Phase& phase) const {
@@ -65,34 +65,36 @@ struct SlotFlow {
   }
 };
 
-/// Which blocks travel, found by following them from place to place. O(blocks).
+/// Returns which blocks each message holds, found by following blocks from place to place. O(blocks).
 Flow flow_of(const SlotFlow& flow);
 
 class FlowBuilder {
  public:
   FlowBuilder(const Shape& shape, Rank rank);
 
-  /// Room for so many messages in each direction, so that long flows are made without reallocation.
+  /// Reserves memory for `messages` messages in each direction, so that long flows are made without reallocation.
   FlowBuilder& reserve(std::size_t messages);
 
-  /// What follows is an exchange with neighbours: blocks have the numbers that they have in the application's buffers.
+  /// Makes this an exchange with neighbours of a virtual topology. Blocks have their numbers in the application's
+  /// buffers.
   FlowBuilder& neighbours(Degrees degrees);
 
-  /// Slots that own blocks begin in, and that blocks end in: see SlotFlow. Before the first phase.
+  /// Sets the slots in which own blocks start and received blocks end; see SlotFlow. To be called before the first
+  /// phase.
   FlowBuilder& slots(std::vector<Rank> first_own, std::vector<Rank> last_source);
 
-  /// Begin a phase; the rounds that follow belong to it.
+  /// Begins a phase. The rounds added next belong to it.
   FlowBuilder& phase(bool packs);
-  /// Begin a round; the messages that follow belong to it, and start in this order.
+  /// Begins a round. The messages added next belong to it and start in this order.
   FlowBuilder& round(std::int32_t window = 0, Completion completion = Completion::all,
                      Posting posting = Posting::receives_first);
 
-  /// `last`: see Message.
+  /// Appends a message to the current round. For `last` see Message.
   FlowBuilder& send(Rank to, std::span<const Run> blocks, bool last);
   FlowBuilder& receive(Rank from, std::span<const Run> blocks, bool last);
   FlowBuilder& send(Rank to, Location block, bool last) { return send(to, std::array{run_of(block)}, last); }
   FlowBuilder& receive(Rank from, Location block, bool last) { return receive(from, std::array{run_of(block)}, last); }
-  /// As many blocks in both.
+  /// Appends a move to the current phase. Both lists have the same number of blocks.
   FlowBuilder& move(std::span<const Run> from, std::span<const Run> to);
   FlowBuilder& move(Location from, Location to) { return move(std::array{run_of(from)}, std::array{run_of(to)}); }
 

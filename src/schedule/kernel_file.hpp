@@ -1,4 +1,4 @@
-/// What the kernel tells in files of /proc and /sys, whose sizes nobody knows before they are read.
+/// Readers of the kernel's files in /proc and /sys, whose sizes are unknown before they are read.
 #pragma once
 
 #include <fcntl.h>
@@ -9,7 +9,8 @@
 
 namespace swapmeet {
 
-/// The beginning of such a file, a few KiB more than `most` bytes of it at most; "": it cannot be read.
+/// Returns the contents of the file. Reading stops after `most` bytes; up to 4095 bytes more may be returned. Returns
+/// "" if the file cannot be read.
 inline std::string text_of_kernel(const std::string& file, std::size_t most = std::size_t{1} << 24) {
   std::string text;
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -23,7 +24,7 @@ inline std::string text_of_kernel(const std::string& file, std::size_t most = st
   return text;
 }
 
-/// Its first line, without the end of the line.
+/// Returns the first line of the file, without its line end.
 inline std::string first_line_of_kernel(const std::string& file) {
   const std::string text = text_of_kernel(file, 1);
   return text.substr(0, text.find('\n'));

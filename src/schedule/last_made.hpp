@@ -1,5 +1,5 @@
-/// The last things of a kind that a process has made, each with all that it was made from: communicators of the same shape, of which
-/// programs make and free many, get them without making them again.
+/// LastMade keeps the most recent objects of a kind that a process has made, with the inputs that they were made from.
+/// Programs often make and free communicators of the same shape; these then reuse the objects.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,12 @@
 
 namespace swapmeet {
 
-/// Any thread.
+/// Cache of at most `most` objects. Thread-safe.
 template <class Thing, std::size_t most>
 class LastMade {
  public:
-  /// The part of one of which is_it() is true, or of what make() returns, which must be such a one.
+  /// Returns the member `part` of an object for which is_it() is true. If the cache holds none, make() makes it;
+  /// is_it() must be true for its result. make() runs without the lock, so two threads may make equal objects.
   template <class Part, class IsIt, class Make>
   Part find_or_make(Part Thing::* part, IsIt is_it, Make make) {
     {
@@ -33,7 +34,7 @@ class LastMade {
  private:
   std::mutex mutex_;
   std::vector<Thing> things_;
-  std::size_t next_ = 0;  ///< the one that is replaced next, once there are so many
+  std::size_t next_ = 0;  ///< index of the object that is replaced next, once the cache is full
 };
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// Splits a text that people or tools wrote into lines and words, and says where they are.
+/// Lines splits a text written by people or tools into lines and words, and reports the position of problems.
 #pragma once
 
 #include <string>
@@ -14,14 +14,15 @@ class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
 
-  /// The next line that has words; comments left out if `comments`.
+  /// Goes to the next line that has words; false at the end of the text. If `comments`, text from # to the end of a
+  /// line is ignored.
   bool next(bool comments = true);
   const std::vector<std::string_view>& words() const { return words_; }
   std::string_view line() const { return line_; }
   int number() const { return number_; }
-  /// A problem with a word of the line.
+  /// Returns a problem located at a word of the line. A `word` beyond the last one means the end of the line.
   Problem at(std::size_t word, std::string what) const;
-  /// A problem with the line.
+  /// Returns a problem located at the beginning of the line.
   Problem here(std::string what) const { return {std::move(what), number_, 1}; }
 
  private:

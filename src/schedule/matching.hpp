@@ -1,4 +1,4 @@
-/// Which send each receive is for: of schedules, and of flows.
+/// Pairs the sends and receives of all ranks, for schedules and for flows.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace swapmeet {
 
-/// Where the messages of all ranks stand in one global numbering: rank r's i-th send is sends[r] + i.
+/// Numbering of the messages of all ranks: the i-th send of rank r has the number sends[r] + i, and receives likewise.
 struct Numbering {
-  std::vector<std::uint32_t> sends, receives;  ///< shape (P + 1,): first number of each rank
-  std::vector<std::uint32_t> receive_of;       ///< for each send, the receive that it matches
-  std::vector<std::uint32_t> send_of;          ///< for each receive, the send that it matches
+  std::vector<std::uint32_t> sends, receives;  ///< shape (P + 1,): number of the first message of each rank
+  std::vector<std::uint32_t> receive_of;       ///< for each send, the number of its receive; UINT32_MAX: none
+  std::vector<std::uint32_t> send_of;          ///< for each receive, the number of its send; UINT32_MAX: none
 };
 
 inline std::int64_t blocks_in(const Schedule& schedule, const Message& message) {
@@ -23,9 +23,9 @@ inline std::int64_t blocks_in(const Schedule& schedule, const Message& message) 
 }
 inline std::int64_t blocks_in(const Flow&, const Message& message) { return message.count; }
 
-/// Pairs sends and receives: the n-th send of a to b and the n-th receive of b from a. Of flows those that are the last
-/// of all their blocks among themselves, and the others: the latter bring sizes along. Requires peers that exist. Calls
-/// use(text) for whatever does not match.
+/// Pairs the n-th send from a to b with the n-th receive of b from a. In flows, messages with `last` set and messages
+/// without it are counted separately, because messages without it also hold sizes. All peers must be valid ranks. Calls
+/// use(text) for every mismatch: different numbers of messages or of blocks, or `last` set at one end only.
 template <class Program, class Use>
 Numbering match(std::span<const Program> programs, Use use) {
   constexpr bool by_kind = std::is_same_v<Program, Flow>;
@@ -38,7 +38,7 @@ Numbering match(std::span<const Program> programs, Use use) {
   numbers.receive_of.assign(numbers.sends.back(), UINT32_MAX);
   numbers.send_of.assign(numbers.receives.back(), UINT32_MAX);
 
-  // incoming[b]: the sends to b, by source, in program order. Then the receives of b take them one by one.
+  // incoming[b] lists the sends to b by source, in program order. The receives of b then take them one by one.
   struct Incoming {
     std::uint32_t source, index;
   };

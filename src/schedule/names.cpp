@@ -12,7 +12,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Levenshtein's distance.
+/// Returns Levenshtein's distance.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0u);
@@ -27,7 +27,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// What is neither a digit nor a sign nor a letter is the decimal mark of a locale, perhaps of several bytes.
+/// Formats `value`. The decimal mark of a locale, perhaps of several bytes, is every character that is not a digit, a
+/// sign or a letter; it is replaced by a point.
 std::string with_point(const char* format, int digits, double value) {
   char text[512];
   std::snprintf(text, sizeof text, format, digits, value);
@@ -83,7 +84,7 @@ std::string printable(std::string_view text, char mask) {
 
 std::string in_quotes(std::string_view text, std::size_t most) {
   if (text.size() > most) {
-    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // not within a character
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // do not cut a character
     text = text.substr(0, most);
   }
   return '"' + printable(text, '?') + '"';
@@ -96,7 +97,7 @@ std::string microseconds(double seconds) { return fixed_text(1e6 * seconds, seco
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  std::size_t best_distance = word.size() / 3 + 2;  // further away, it is another word
+  std::size_t best_distance = word.size() / 3 + 2;  // words with larger distances are unrelated
   for (const std::string& candidate : candidates) {
     const bool beginning = word.size() >= 3 && candidate.starts_with(word);
     const std::size_t distance = beginning ? 1 : edit_distance(word, candidate);

@@ -1,5 +1,5 @@
-/// Words of texts: names of enumerators, in their order, of which one table serves parsers, printers and messages; and
-/// numbers.
+/// Names of enumerators, in the order of the enumeration, and the text form of numbers. Parsers, printers and messages
+/// all use these tables.
 #pragma once
 
 #include <array>
@@ -25,10 +25,11 @@ std::optional<Enum> named(std::string_view name, const std::array<std::string_vi
   return std::nullopt;
 }
 
-/// Sets `value` if all of `text` is a decimal number, such as 0.5 or 1e6, in any locale. GCC 10's std::from_chars has none.
+/// Sets `value` and returns true if all of `text` is a decimal number, such as 0.5 or 1e6, whatever the locale is.
+/// std::from_chars of GCC 10 does not read floating-point numbers.
 bool read_decimal(std::string_view text, double& value);
 
-/// Whether all of `text` is a number of least..most; sets `value` if it is.
+/// Sets `value` and returns true if all of `text` is a number in least..most. `base`: of an integer; by default 10.
 template <class Number>
 bool read_number(std::string_view text, std::type_identity_t<Number> least, std::type_identity_t<Number> most,
                  Number& value, auto... base) {
@@ -44,23 +45,25 @@ bool read_number(std::string_view text, std::type_identity_t<Number> least, std:
   return true;
 }
 
-/// Bytes of the UTF-8 character at the beginning of `text`; 0: there is none, or it is a control character.
+/// Returns the number of bytes of the UTF-8 character at the beginning of `text`, or 0 for a control character, an
+/// invalid sequence or an empty text.
 std::size_t character_bytes(std::string_view text);
 
-/// `text` with `mask` for each control character and each byte that is not UTF-8.
+/// Returns `text` with each control character and each byte that is not UTF-8 replaced by `mask`.
 std::string printable(std::string_view text, char mask);
 
-/// `text` in quotation marks for a message: at most `most` bytes of it, what is not printable replaced.
+/// Returns at most `most` bytes of `text` in quotation marks, for messages. Unprintable bytes are replaced by "?".
 std::string in_quotes(std::string_view text, std::size_t most = 80);
 
-/// `value` with so many decimals, or significant digits, and a decimal point in any locale: what programs read, and messages.
+/// Returns `value` with the given number of decimals (fixed_text) or significant digits (short_text). The decimal mark
+/// is a point in any locale, so programs can read it.
 std::string fixed_text(double value, int decimals);
 std::string short_text(double value, int digits);
 
-/// A time for a message, as in "12.3 us".
+/// Returns a time in microseconds for messages, such as "12.3 us".
 std::string microseconds(double seconds);
 
-/// The candidate with the smallest edit distance to `word`, or "" if none is near enough to be meant.
+/// Returns the candidate with the smallest edit distance to `word`, or "" if no candidate is similar enough.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace swapmeet

@@ -13,7 +13,8 @@ namespace swapmeet {
 
 namespace {
 
-/// What the kernel does where fs.protected_symlinks, protected_fifos and protected_regular are set, which they may not be.
+/// The folder of an output file. open_output() uses it to check what the kernel checks if fs.protected_symlinks,
+/// protected_fifos and protected_regular are set, because these may be off.
 class Folder {
  public:
   explicit Folder(const std::string& file) {
@@ -22,7 +23,7 @@ class Folder {
   }
 
   bool everybody_writes() const { return there_ && (status_.st_mode & S_IWOTH) != 0; }
-  /// Of neither the user nor who made the folder, root mostly.
+  /// Whether the file belongs neither to the user nor to the owner of the folder, who is mostly root.
   bool is_anothers(const struct stat& one) const { return one.st_uid != geteuid() && one.st_uid != status_.st_uid; }
 
  private:
@@ -35,7 +36,7 @@ int file_of(void* cookie) { return static_cast<int>(reinterpret_cast<std::uintpt
 constexpr cookie_io_functions_t of_stream{
     .read = nullptr,
     .write = [](void* cookie, const char* text, std::size_t bytes) -> ssize_t {
-      return write_all(file_of(cookie), {text, bytes}).empty() ? static_cast<ssize_t>(bytes) : 0;  // 0: an error
+      return write_all(file_of(cookie), {text, bytes}).empty() ? static_cast<ssize_t>(bytes) : 0;  // 0 reports an error
     },
     .seek = nullptr,
     .close = [](void* cookie) { return close(file_of(cookie)); },
@@ -57,7 +58,7 @@ WritesWithoutSignals::~WritesWithoutSignals() {
   const int error = errno;
   constexpr timespec at_once{};
   for (const int signal : signals) {
-    if (sigismember(&pending_, signal)) continue;  // the application's
+    if (sigismember(&pending_, signal)) continue;  // pending before: the application's signal
     sigset_t ours;
     sigemptyset(&ours);
     sigaddset(&ours, signal);
@@ -86,7 +87,7 @@ Result<int> open_output(const std::string& file, int how) {
   if (folder.everybody_writes()) {
     is_link = lstat(file.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
     if (is_link && folder.is_anothers(status)) return refused("another user's link");
-    if (!is_link) flags |= O_NOFOLLOW;  // one that is put there meanwhile
+    if (!is_link) flags |= O_NOFOLLOW;  // fails for a link that was created after the check
   }
   const int made = open(file.c_str(), flags, 0666);
   if (made < 0 && errno == ENXIO && stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))

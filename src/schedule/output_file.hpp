@@ -1,4 +1,4 @@
-/// Files that the user names, for us to write to, also in folders where other users may write.
+/// Opens and writes output files that the user names, safely even in folders where other users may write.
 #pragma once
 
 #include <signal.h>
@@ -13,12 +13,12 @@
 
 namespace swapmeet {
 
-/// As long as it lives, what this thread writes beyond the limit on the size of files, or to a pipe that is not read any more, is
-/// an error (EFBIG, EPIPE), as it is not by default: a signal would end the application.
+/// Guard that turns two signals of this thread into errors while it lives. A write beyond the limit on file sizes fails
+/// with EFBIG, and a write to a pipe without readers fails with EPIPE. By default a signal would end the application.
 class WritesWithoutSignals {
  public:
   WritesWithoutSignals();
-  ~WritesWithoutSignals();  ///< errno stays as it is
+  ~WritesWithoutSignals();  ///< keeps errno
   WritesWithoutSignals(const WritesWithoutSignals&) = delete;
   WritesWithoutSignals& operator=(const WritesWithoutSignals&) = delete;
 
@@ -27,15 +27,17 @@ class WritesWithoutSignals {
   sigset_t before_, pending_;
 };
 
-/// Writes all of `text` without a signal. "", or why not.
+/// Writes all of `text` without raising a signal. Returns "" or the reason of the failure.
 std::string write_all(int file, std::string_view text);
 
-/// A descriptor of a file to write to, which is made if there is none. `how`: O_TRUNC or O_APPEND. Where everybody may
-/// write to its folder, as in /tmp, what another user has put in its place is refused: a link, a pipe, a file, or a
-/// second name of a file. A pipe that nobody reads is refused, not waited for.
+/// Opens a file for writing and returns its descriptor. The file is created if it does not exist. `how`: O_TRUNC,
+/// O_APPEND or 0. In a folder where everybody may write, such as /tmp, the call refuses objects that another user may
+/// have put in place of the file: a link, a pipe, a file, or a second name of a file. A pipe that no process reads is
+/// refused at once instead of waiting for a reader.
 Result<int> open_output(const std::string& file, int how);
 
-/// The same as a stream, to an empty file, which writes without signals; the caller closes it.
+/// Opens an empty file as open_output() does and returns a stream that writes without raising signals. The caller
+/// closes it.
 Result<std::FILE*> open_output_stream(const std::string& file);
 
 }  // namespace swapmeet

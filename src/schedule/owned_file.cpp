@@ -19,7 +19,7 @@ namespace {
 constexpr std::chrono::milliseconds longest_wait{500};
 constexpr std::time_t abandoned_after_s = 60;
 
-/// A file descriptor.
+/// A file descriptor, closed on destruction.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -29,7 +29,8 @@ class Descriptor {
 
   explicit operator bool() const { return number_ >= 0; }
   int number() const { return number_; }
-  /// Whether all that was written is with who keeps it: networks' and full file systems may only say so now.
+  /// Closes the descriptor. Returns false if data could not be stored: network file systems and full file systems may
+  /// report this only now.
   bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
  private:
@@ -40,7 +41,7 @@ Problem failure() { return {std::strerror(errno), errno == ENOENT || errno == EN
 
 bool others_write(const struct stat& status) { return (status.st_mode & S_IWOTH) != 0; }
 
-/// The folder of a file, and its name there.
+/// The folder of a file, opened, and the file's name in it.
 struct Place {
   explicit Place(const std::string& file)
       : name(file.substr(file.rfind('/') + 1)),
@@ -53,7 +54,7 @@ struct Place {
 
   std::string name;
   Descriptor folder;
-  Problem problem;  ///< of no text: there is none
+  Problem problem;  ///< an empty text means no problem
 };
 
 Result<std::string> read_at(const Place& place, std::size_t most_bytes, Owner owner) {
@@ -80,7 +81,7 @@ Result<std::string> read_at(const Place& place, std::size_t most_bytes, Owner ow
   return text;
 }
 
-/// Takes away what somebody left who was killed meanwhile.
+/// Removes a temporary file that a killed process left behind.
 void remove_abandoned(const Place& place, const std::string& name) {
   struct stat status{};
   if (fstatat(place.folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
@@ -88,7 +89,8 @@ void remove_abandoned(const Place& place, const std::string& name) {
     unlinkat(place.folder.number(), name.c_str(), 0);
 }
 
-/// Makes `name`, once nobody else has it; no descriptor, and errno: it cannot be made.
+/// Creates `name` as soon as no other process has it. Returns the descriptor; or -1 with errno set if it cannot be
+/// created.
 int take_turn(const Place& place, const std::string& name) {
   const auto until = std::chrono::steady_clock::now() + longest_wait;
   for (long nanoseconds = 500'000 + getpid() % 64 * 10'000;;
@@ -103,7 +105,7 @@ int take_turn(const Place& place, const std::string& name) {
   }
 }
 
-/// Whether `name` is still the file that we made: somebody may have taken it for abandoned.
+/// Whether `name` is still the file that this process made. Another process may have removed it as abandoned.
 bool is_still(const Place& place, const std::string& name, const struct stat& made) {
   struct stat status{};
   return fstatat(place.folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -150,7 +152,7 @@ std::string make_folders(const std::string& folder) {
     if (end == folder.npos) break;
   }
   struct stat status{};
-  for (const auto look : {lstat, stat}) {  // a link, and where it leads
+  for (const auto look : {lstat, stat}) {  // check both the link itself and its target
     if (look(folder.c_str(), &status) != 0) return std::strerror(errno);
     if (status.st_uid != geteuid()) return "the folder is another user's";
   }

@@ -1,5 +1,6 @@
-/// Files that are the user's own, also in places where others may write: never another user's, never through a link,
-/// and whole or not at all.
+/// Reads and replaces the user's own files, safely even in folders where others may write. Files of other users are
+/// refused, unless the caller reads with Owner::anybody. Symbolic links are not followed. A file is replaced as a whole
+/// or not at all.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +11,30 @@
 
 namespace swapmeet {
 
-/// Whose a file may be.
+/// Accepted owners of a file.
 enum class Owner : bool { user, anybody };
 
-/// What is in a file; nobody but its owner may write to it or, in its folder, put another in its place. A problem, whose
-/// `line` is -1 where there is no file.
+/// Returns the contents of a file. It is a problem if users other than its owner may write to the file or replace it in
+/// its folder. `line` of the problem is -1 if there is no file.
 Result<std::string> read_owned(const std::string& file, std::size_t most_bytes, Owner owner);
 
-/// Replaces what is in a file of the user's, or makes one, by what `change` makes of it ("": there is none). Several who do so at once
-/// take turns, on any file system: whoever could make FILE.new has the turn, and renames it. Of one that was killed
-/// meanwhile it is left, and taken away a minute later. Who waits for longer than half a second leaves the file as it is,
-/// as after any problem. "" or what it is.
+/// Replaces the contents of a file of the user by the result of `change`, which gets the present contents ("" if there
+/// is no file). Processes that do so at the same time take turns, on any file system: the process that creates FILE.new
+/// has the turn, and later renames it to FILE. If that process is killed, FILE.new remains and is removed by another
+/// process after a minute. A process that has waited for half a second gives up. After any problem the file is
+/// unchanged. Returns "" or the problem.
 std::string replace_owned(const std::string& file, std::size_t most_bytes,
                           const std::function<Result<std::string>(const std::string& present)>& change);
 
-/// Makes a folder, and those that it is in, for the user alone. "" or the problem: it is another user's, say.
+/// Makes a folder and its missing parents, with access for the user only. Returns "" or the problem, for example that
+/// the folder is another user's.
 std::string make_folders(const std::string& folder);
 
-/// The folder that a variable names from the root on; "": none, or the process has_others_rights().
+/// Returns the absolute path in an environment variable. Returns "" if it is unset or not absolute, or if
+/// has_others_rights().
 std::string folder_of(const char* variable);
 
-/// Whether the process has rights that its user has not (setuid), so that what the environment names is not to be
-/// trusted.
+/// Whether the process has more rights than its user (setuid), so that paths in the environment must not be trusted.
 bool has_others_rights();
 
 }  // namespace swapmeet

@@ -8,15 +8,15 @@ namespace swapmeet {
 
 namespace {
 
-/// Blocks of a message or a move where they lie, and where they are staged.
+/// The blocks of a message or a move: their places, and their place in the staging area, if any.
 struct Placed {
-  std::uint32_t first = 0, count = 0;  ///< of runs: of the flow, if blocks lie in slots, else in a pool
+  std::uint32_t first = 0, count = 0;  ///< runs in the flow if blocks lie in slots, otherwise in pool_
   Run staged{.count = 0};
 };
 
-/// Copies blocks from runs to runs of as many blocks.
+/// Copies blocks between two lists of runs with equal numbers of blocks.
 void copy(ScheduleBuilder& plan, std::span<const Run> from, std::span<const Run> to) {
-  std::int32_t taken = 0, put = 0;  // of the first run of either
+  std::int32_t taken = 0, put = 0;  // blocks already used of the first run in either list
   const auto part = [](const Run& run, std::int32_t first, std::int32_t count) {
     return Run{run.buffer, run.block(first), count, count == 1 ? 1 : run.stride};
   };
@@ -28,16 +28,18 @@ void copy(ScheduleBuilder& plan, std::span<const Run> from, std::span<const Run>
   }
 }
 
-/// Whether `next` lies beside the last block of `run`, on the side where the run goes.
+/// Whether `next` continues `run` by one block: with the stride of the run, or next to its only block.
 bool continues(const Run& run, Location next) {
   if (run.count == 0 || run.buffer != next.buffer) return false;
   const std::int32_t step = next.block - run.block(run.count - 1);
   return run.count == 1 ? step == 1 || step == -1 : step == run.stride;
 }
 
+/// Makes the schedule of one rank.
 class Placer {
  public:
-  /// `anywhere`: stages what has to be staged on some rank whose flow is this one, as seen from there.
+  /// If `anywhere`, blocks are staged whenever some rank whose flow is this one, relative to its own number, has to
+  /// stage them.
   Placer(const SlotFlow& flow, const Spec& spec, const Shape& shape, bool anywhere)
       : flow_(flow), spec_(spec), shape_(shape), plan_(shape, flow.rank), own_(flow.first_own), anywhere_(anywhere) {
     plan_.neighbours(flow.neighbours)
@@ -67,6 +69,7 @@ class Placer {
       for (std::int32_t i = 0; run.buffer == Buffer::scratch && i < run.count; ++i) use(run.block(i));
   }
 
+  /// Sets left_ to the number of blocks that will arrive in each slot.
   void count_arrivals() {
     left_.assign(index(flow_.slots), 0);
     const auto arrive = [&](std::int32_t number) { ++left_[index(number)]; };
@@ -74,10 +77,10 @@ class Placer {
     for (const SlotFlow::Move& move : flow_.moves) for_each_slot(flow_.to(move), arrive);
   }
 
-  /// Where the stage of each phase begins: behind all slots that are in use then or later.
+  /// Finds the beginning of the staging area of each phase: behind all slots that are used in this or a later phase.
   void find_stages() {
     stages_.assign(flow_.phases.size(), scratch_);
-    if (!flow_.last_source.empty()) return;  // slots are in use to the end
+    if (!flow_.last_source.empty()) return;  // slots are used until the end
     std::int32_t end = 0;
     const auto use = [&](std::span<const Run> places) {
       for (const Run& run : places)
@@ -94,7 +97,8 @@ class Placer {
 
   bool lie_in_slots() const { return spec_.layout == Layout::basic || flow_.last_source.empty(); }
 
-  /// Where the block in a slot lies (`arrives`: where one that arrives there shall lie).
+  /// Returns the place of the block in a slot. If `arrives`, returns the place of a block that arrives there in this
+  /// phase.
   Location home(std::int32_t number, bool arrives) const {
     if (lie_in_slots()) return slot(number);
     const std::size_t i = index(number);
@@ -104,10 +108,11 @@ class Placer {
     return source >= 0 ? end_of(source) : slot(number);
   }
 
-  /// The rotations: all own blocks to where their slots are, or (basic) all blocks from there to their ends.
+  /// Adds the initial or final copies (rotations). `in`: all own blocks to the places of their slots. Otherwise, for
+  /// layout=basic: all blocks from there to their final places.
   void move_all(bool in) {
     plan_.step();
-    Copy row{{.count = 0}, {.count = 0}};  // so far
+    Copy row{{.count = 0}, {.count = 0}};  // the run of copies gathered so far
     const auto end_row = [&] {
       if (row.from.count > 0) plan_.copy(row.from, row.to);
     };
@@ -130,21 +135,21 @@ class Placer {
     end_row();
   }
 
-  /// Own blocks that never leave, from send to where they end.
+  /// Copies own blocks that are never sent from the send buffer to their final places.
   void copy_unmoved(ScheduleBuilder& plan) const {
     for (std::size_t i = 0; i < own_.size(); ++i)
       if (own_[i] >= 0 && flow_.last_source[i] >= 0 && left_[i] == 0)
         plan.copy(sendblock(own_[i]), receiveblock(flow_.last_source[i]));
   }
 
-  /// Whether a message with `peer` may have blocks that do not lie side by side.
+  /// Whether a message with `peer` may consist of blocks that are not contiguous.
   bool takes_runs(Rank peer) const {
     if (spec_.packing == Packing::datatype) return true;
     if (spec_.intra == Transport::mpi) return false;
     return anywhere_ ? shape_.hierarchy.empty() : shape_.share_node(flow_.rank, peer);
   }
 
-  /// A step that packs, those with the messages, and one that unpacks.
+  /// Adds the steps of a phase: a step that packs, the steps with messages, and a step that unpacks.
   void exchange(const SlotFlow::Phase& phase, std::int32_t stage) {
     pool_.clear();
     sends_.clear(), receives_.clear(), moves_.clear();
@@ -168,7 +173,7 @@ class Placer {
     scratch_ = std::max(scratch_, stage_);
   }
 
-  /// Where blocks lie, which are at these places.
+  /// Returns the memory of the blocks at the given places.
   Placed lay(std::uint32_t first, std::uint32_t count, bool arrive) {
     if (lie_in_slots()) return {first, count};
     blocks_.clear();
@@ -185,7 +190,8 @@ class Placer {
     return std::span(lie_in_slots() ? flow_.runs : pool_).subspan(placed.first, placed.count);
   }
 
-  /// Whether blocks lie side by side. On another rank the ends of several do not.
+  /// Whether blocks are contiguous. With `anywhere_`, several blocks in the receive buffer count as not contiguous,
+  /// because they are not on some other rank.
   bool contiguous(std::span<const Run> runs) const {
     return runs.size() == 1 && (runs[0].count == 1 || (runs[0].stride == 1 && (!anywhere_ || lie_in_slots())));
   }
@@ -204,11 +210,12 @@ class Placer {
       copy(plan_, runs_of(placed), {&placed.staged, 1});
     }
     if ((!apart || anywhere_) && (phase.packs || phase.move_count > 0))
-      mark(flow_.runs_of(message));  // else nothing asks
+      mark(flow_.runs_of(message));  // otherwise nothing calls marked()
     sends_.push_back(placed);
   }
 
-  /// Beside the messages, unless its targets are read there.
+  /// Moves are copied in the same step as the messages. They are staged first if their targets are still read in this
+  /// phase.
   void pack(const SlotFlow::Move& move) {
     Placed from = lay(move.first, move.from_count, false);
     if (marked(flow_.to(move))) {
@@ -226,7 +233,7 @@ class Placer {
     receives_.push_back(placed);
   }
 
-  /// Blocks are read where they lie, by messages or moves, while messages arrive.
+  /// Marks blocks that messages or moves read in place while messages arrive.
   void mark(std::span<const Run> places) {
     for_each_slot(places, [&](std::int32_t number) {
       const Location from = home(number, false);
@@ -238,7 +245,7 @@ class Placer {
     });
   }
 
-  /// Whether a block that arrives at one of these places would overwrite one that is read.
+  /// Whether a block arriving at one of these places would overwrite a block that is read in this phase.
   bool marked(std::span<const Run> places) const {
     const auto read = [&](Location to) { return marks_[to.buffer == Buffer::receive][index(to.block)] == now_; };
     if (anywhere_ && !lie_in_slots()) return any_marked_;
@@ -269,7 +276,7 @@ class Placer {
     }
   }
 
-  /// What has left a slot is there no more, and what has come to it is.
+  /// Updates own_ and left_ for the blocks that left and arrived in the phase.
   void settle(const SlotFlow::Phase& phase) {
     const auto leave = [&](std::int32_t number) { own_[index(number)] = -1; };
     const auto arrive = [&](std::int32_t number) { --left_[index(number)]; };
@@ -285,17 +292,18 @@ class Placer {
   const Spec& spec_;
   const Shape& shape_;
   ScheduleBuilder plan_;
-  std::vector<Rank> own_;                ///< of each slot: the destination of the own block in it; -1: none
-  std::vector<std::int32_t> left_;       ///< of each slot: blocks that are still to come
-  std::vector<std::int32_t> stages_;     ///< of each phase
-  std::int32_t twin_ = 0, scratch_ = 0;  ///< in scratch: where the twins of slots begin; blocks in all
+  std::vector<Rank> own_;                ///< for each slot: destination of the own block in it; -1: none
+  std::vector<std::int32_t> left_;       ///< for each slot: number of blocks still to arrive
+  std::vector<std::int32_t> stages_;     ///< for each phase: first block of its staging area
+  std::int32_t twin_ = 0, scratch_ = 0;  ///< first scratch block of the slots' second copies; scratch blocks in all
   bool anywhere_;
-  // Of the phase at hand:
-  std::int32_t stage_ = 0;  ///< scratch is free from here on
+  // Of the current phase:
+  std::int32_t stage_ = 0;  ///< scratch is unused from this block on
   RunList blocks_;
   std::vector<Run> pool_;
-  std::vector<Placed> sends_, receives_, moves_;  ///< a move is two: from, to
-  std::vector<std::uint32_t> marks_[2];  ///< of scratch and receive: the phase in which a block is read as it lies
+  std::vector<Placed> sends_, receives_, moves_;  ///< a move has two entries: source, target
+  /// for blocks of scratch and of receive: number of the last phase in which the block is read in place
+  std::vector<std::uint32_t> marks_[2];
   std::uint32_t now_ = 0;
   bool any_marked_ = false;
 };

@@ -1,18 +1,19 @@
-/// Where the blocks of a flow lie, if they are of equal size: from what travels to what one rank does with buffers.
+/// Makes the schedule of one rank from its flow, for blocks of equal size: decides where each block is in memory.
 ///
-/// The slot of a block says where it lies between two phases, by the layout:
-///   basic          scratch[slot]: own blocks are copied there first, and blocks that end in a slot out of it at the
-///                  end                                                                      Source: bruck1997, tra
-///   modified       receive[s], if the slot's last block is that of s; so only the first copies remain
-///                                                                                           Source: traff2014, radix
-///   zero-rotation  own blocks in send until they leave; then as modified                    Source: nonuniform
-///   zero-copy      as modified, or in a twin of it in scratch, in turn, so that arriving blocks never overwrite
-///                  departing ones                                                           Source: traff2014
+/// The layout decides where the block of a slot is between two phases:
+///   basic          in scratch[slot]. Own blocks are copied there first. Blocks that end in a slot are copied out of
+///                  it at the end.                                                           Source: bruck1997, tra
+///   modified       in receive[s], if s is the source of the slot's last block. Only the initial copies remain.
+///                                                                                            Source: traff2014, radix
+///   zero-rotation  own blocks in send until they leave, then as in modified.                 Source: nonuniform
+///   zero-copy      as in modified and in a second copy of it in scratch, alternately, so that arriving blocks never
+///                  overwrite departing ones.                                                 Source: traff2014
 ///
-/// Blocks of a message that do not lie side by side are packed first, in a step of copies before the messages of the
-/// phase; with MPI datatypes, and within a node but for MPI, they are sent as they lie. Arriving blocks go where they
-/// belong, or are staged and unpacked in a step behind: if they lie apart and must not, or if what lies there leaves
-/// in the same phase unpacked.
+/// Blocks of a message that are not contiguous are packed in a step of copies before the messages of the phase. They
+/// are sent without packing by MPI datatypes, and between ranks of a node unless their transport is MPI. Arriving
+/// blocks are usually received at their final places. They are received in a staging area instead, and unpacked in a
+/// later step, in two cases: if they would have to be packed when sent, and if their places hold blocks that leave in
+/// the same phase without being packed.
 #pragma once
 
 #include "schedule/flow_builder.hpp"
@@ -20,11 +21,11 @@
 
 namespace swapmeet {
 
-/// The schedule of one rank: pure, as generators are.
+/// Returns the schedule of one rank. A pure function, like generators.
 Schedule place(const SlotFlow& flow, const Spec& spec, const Shape& shape);
 
-/// Blocks of scratch that are enough on every rank whose flow is this one, as seen from there: which blocks lie side by
-/// side depends on the rank.
+/// Returns a number of scratch blocks that is sufficient on every rank whose flow is this one relative to its own rank
+/// number. Such ranks may need different numbers of blocks, because the rank decides which blocks are contiguous.
 std::int32_t scratch_anywhere(const SlotFlow& flow, const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// The one error type of the core: a value, or what is wrong and where.
+/// The error type of the core: a result is a value, or a description of the problem and its position.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace swapmeet {
 
-/// What is wrong with a text that a person wrote. `line` and `column` count from 1; 0: not known.
+/// A problem, usually in a text that a person wrote. `line` and `column` count from 1; 0: unknown.
 struct Problem {
   std::string what;
   int line = 0;
   int column = 0;
 
-  /// "what (line L, column C)"
+  /// Returns "what (line L, column C)".
   std::string text() const {
     if (line > 0) return what + " (line " + std::to_string(line) + ", column " + std::to_string(column) + ")";
     if (column > 0) return what + " (column " + std::to_string(column) + ")";

@@ -11,7 +11,7 @@ void RunList::add(Location location) {
       ++run.count;
       return;
     }
-    if (step == 1 && run.count == 2) {  // the second block belongs to a run without gaps rather
+    if (step == 1 && run.count == 2) {  // the second block joins this one in a run without gaps
       run.count = run.stride = 1;
       runs_.push_back({location.buffer, location.block - 1, 2, 1});
       return;
@@ -22,7 +22,7 @@ void RunList::add(Location location) {
 
 void RunList::add(const Run& run) {
   for (std::int32_t i = 0; i < run.count; ++i) {
-    if (i > 0 && runs_.back().count > 1 && runs_.back().stride == run.stride) {  // what is left goes on like that
+    if (i > 0 && runs_.back().count > 1 && runs_.back().stride == run.stride) {  // append the remaining blocks at once
       runs_.back().count += run.count - i;
       return;
     }

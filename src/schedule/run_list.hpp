@@ -1,4 +1,4 @@
-/// Blocks in order, gathered into as few runs as a single look allows.
+/// RunList gathers a sequence of blocks into few runs, in a single pass.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace swapmeet {
 
-/// One block of one buffer.
+/// Place of one block in a buffer.
 struct Location {
   Buffer buffer = Buffer::send;
   std::int32_t block = 0;
@@ -18,7 +18,7 @@ inline Run run_of(Location block) { return {block.buffer, block.block, 1, 1}; }
 class RunList {
  public:
   void add(Location location);
-  /// All of its blocks, as if they were added one by one.
+  /// Appends all blocks of `run`, with the same result as appending them one by one.
   void add(const Run& run);
   void clear() { runs_.clear(); }
   std::span<const Run> runs() const { return runs_; }

@@ -1,7 +1,7 @@
-/// The vocabulary of the library: what one rank does during an all-to-all, as integers only.
+/// A schedule describes the operations of one rank during an all-to-all, by integers only.
 ///
-/// A schedule says which blocks go to whom, in which steps, through which buffers, and what waits for what. It holds no
-/// pointer, no byte and no MPI handle, so the same object is executed, verified, counted, simulated and drawn.
+/// It says which blocks go to which rank, in which step, through which buffer, and in which order. It holds no pointer,
+/// no data and no MPI handle, so the same object is executed, verified, counted, simulated and drawn.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,17 @@ namespace swapmeet {
 
 using Rank = std::int32_t;
 
-/// Groups of ranks within larger groups, innermost level first, such as nodes and racks: for each level, the group of
-/// each rank, any numbers. Each group lies within one of the next level.
+/// Nested groups of ranks, such as nodes and racks, innermost level first. hierarchy[level][rank] is the group of the
+/// rank at that level; groups have arbitrary numbers. Each group lies within one group of the next level.
 using Hierarchy = std::vector<std::vector<std::int32_t>>;
 
-/// An order that was computed: in which slot each member sends to each other, no two to one, nor one to two. Members
-/// are ranks, or in exchanges by leaders the nodes, in the order of their first ranks. Of one member, or of all.
+/// A precomputed order: the slot in which each member sends to each other member. In a slot, a member sends to at most
+/// one member and receives from at most one. Members are ranks; in exchanges by leaders they are nodes, in the order of
+/// their first ranks. Holds the rows of one member or of all.
 struct SlotRows {
   std::int32_t members = 1, slots = 0;
-  std::int32_t only = -1;                     ///< the member whose rows these are; -1: there are rows of each
-  std::vector<std::int32_t> sends, receives;  ///< [row · members + other]: the slot; -1: to itself
+  std::int32_t only = -1;                     ///< the member whose rows these are; -1: rows of all members
+  std::vector<std::int32_t> sends, receives;  ///< slot at [row · members + other]; -1: the member itself
 
   std::span<const std::int32_t> sends_of(std::int32_t member) const { return row(sends, member); }
   std::span<const std::int32_t> receives_of(std::int32_t member) const { return row(receives, member); }
@@ -38,14 +39,14 @@ struct SlotRows {
   }
 };
 
-/// What a generator must know of the communicator: integers that every rank shares, and its own part of a computed
-/// order.
+/// The parts of a communicator that generators use: integers that all ranks share, and the rank's own part of a
+/// computed order.
 struct Shape {
   Rank ranks = 1;
   Hierarchy hierarchy{};                    ///< empty: all ranks on one node
-  std::shared_ptr<const SlotRows> order{};  ///< for order=topology; nothing: such exchanges go in the order of shift
+  std::shared_ptr<const SlotRows> order{};  ///< for order=topology; null: such exchanges use order=shift
 
-  /// Whether two ranks are on one node: in one group of the innermost level.
+  /// Whether two ranks are on one node, that is, in one group of the innermost level.
   bool share_node(Rank a, Rank b) const {
     return hierarchy.empty() ||
            hierarchy.front()[static_cast<std::size_t>(a)] == hierarchy.front()[static_cast<std::size_t>(b)];
@@ -54,12 +55,12 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// The three places a block can live in. `send` and `receive` are the application's (one block for each rank,
-/// or for each neighbour); `scratch` is ours.
+/// The buffers that blocks can be in. `send` and `receive` belong to the application and hold one block for each rank
+/// (in a virtual topology: for each neighbour). `scratch` is Swapmeet's own memory.
 enum class Buffer : std::uint8_t { send, receive, scratch };
 
-/// How many blocks a rank sends and receives where it exchanges with neighbours of a virtual topology. Some may be for
-/// nobody (MPI_PROC_NULL).
+/// Numbers of blocks that a rank sends and receives in an exchange with neighbours of a virtual topology. They include
+/// blocks of neighbours that are MPI_PROC_NULL.
 struct Degrees {
   std::int32_t out = 0, in = 0;
   bool operator==(const Degrees&) const = default;
@@ -76,49 +77,50 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-/// Blocks that travel together to or from `peer`: of a schedule runs [first, first + count), of a flow so many blocks.
-/// The n-th send of rank a to rank b is received by the n-th receive of b from a: there are no tags.
+/// Blocks sent to or received from `peer` in one message. In a schedule they are the runs [first, first + count); in a
+/// flow, `count` blocks. The n-th send of rank a to rank b matches the n-th receive of b from a; there are no tags.
 struct Message {
   Rank peer = 0;
   std::uint32_t first = 0;
   std::uint32_t count = 0;
-  /// Every block of it ends at its receiver, which therefore knows their sizes. Both ends agree on that.
+  /// Whether every block of the message ends at the receiver, which therefore knows their sizes. Both ends have the
+  /// same value.
   bool last = false;
 };
 
-/// A move of blocks within the rank; both runs have the same count.
+/// A copy of blocks within the rank. Both runs have the same count.
 struct Copy {
   Run from;
   Run to;
   bool operator==(const Copy&) const = default;
 };
 
-/// When a new message may be started while others are in flight.
+/// Condition for starting a new message while others are in flight.
 enum class Completion : std::uint8_t {
-  all,   ///< messages go in batches of `window` sends and receives; a batch is finished before the next starts
-  any,   ///< whenever a send (receive) completes, the next send (receive) starts; the waiting rank gives its core away
-  test,  ///< as `any`, but the waiting rank polls long before it does so
+  all,  ///< batches of `window` sends and receives: a batch completes before the next one starts
+  /// as soon as a send (receive) completes, the next send (receive) starts; the waiting rank yields its core
+  any,
+  test,  ///< as `any`, but the waiting rank polls for long before it yields its core
 };
 
-/// The order in which a batch is handed to MPI.
+/// The order in which the messages of a batch are passed to MPI.
 enum class Posting : std::uint8_t {
   receives_first,  ///< all receives, then all sends
   interleaved,     ///< receive, send, receive, send, ...
-  /// As receives_first, and each receive, once posted, grants its message to the sender by an empty one, which the sender
-  /// waits for: no message arrives before its receive is posted.
+  /// As receives_first, with a grant for each message: after posting a receive, the receiver sends an empty message,
+  /// and the sender waits for it. So no message arrives before its receive is posted.
   granted,
 };
 
-/// What the copies of a step are for. It changes nothing in what is done, so neither the text form nor equality know
-/// it.
+/// The purpose of a step's copies. It does not change what is executed, so the text form and equality ignore it.
 enum class Purpose : std::uint8_t {
   copy,    ///< own blocks, rotations
-  pack,    ///< blocks for messages
-  unpack,  ///< blocks out of messages
+  pack,    ///< gather blocks for messages
+  unpack,  ///< distribute blocks of messages
 };
 
-/// Messages that are independent of one another. They start in list order, at most `window` sends and `window` receives
-/// at a time. A round begins when the previous one is over on this rank.
+/// Messages that are independent of one another. They start in list order, with at most `window` sends and `window`
+/// receives in flight. A round begins when the previous round is complete on this rank.
 struct Round {
   std::uint32_t first_send = 0, send_count = 0;
   std::uint32_t first_receive = 0, receive_count = 0;
@@ -126,29 +128,30 @@ struct Round {
   Completion completion = Completion::all;
   Posting posting = Posting::receives_first;
 
-  /// The window in messages, never 0 and never more than there are.
+  /// Returns the window in messages: at least 1, and at most the number of messages (if there are any).
   std::uint32_t in_flight() const;
 
-  /// Whether messages start one by one as others complete, not batch by batch.
+  /// Whether each message starts as another one completes, instead of batch by batch.
   bool slides() const { return completion != Completion::all && in_flight() < std::max(send_count, receive_count); }
 };
 
-/// A round, and copies. All of these operations are independent of one another: no block that one of them writes is
-/// touched by another, so they may run in any order and overlap.
+/// A round with copies. All operations of a step are independent of one another: no operation touches a block that
+/// another one writes. So they may run in any order and overlap.
 struct Step : Round {
   std::uint32_t first_copy = 0, copy_count = 0;
   Purpose purpose = Purpose::copy;
 };
 
-/// What one rank does. Made by ScheduleBuilder; read by all.
+/// The operations of one rank. Made by ScheduleBuilder only.
 struct Schedule {
   Rank ranks = 1;
   Rank rank = 0;
   std::int32_t scratch_blocks = 0;
-  /// 0: whole blocks. Otherwise the whole list of steps is run once for each segment of so many bytes, pass s moving
-  /// bytes [s·segment_bytes, (s+1)·segment_bytes) of every block that has them; a shorter trailing remainder included.
+  /// 0: whole blocks. Otherwise all steps run once for each segment of `segment_bytes` bytes. Pass s moves the bytes
+  /// [s·segment_bytes, (s+1)·segment_bytes) of every block, as far as the block has them. The last segment may be
+  /// shorter.
   std::int64_t segment_bytes = 0;
-  std::optional<Degrees> neighbours{};  ///< nothing: all ranks exchange with all, a block each
+  std::optional<Degrees> neighbours{};  ///< nothing: an all-to-all, with one block for each rank
   std::vector<Step> steps;
   std::vector<Copy> copies;
   std::vector<Message> sends, receives;
@@ -159,16 +162,16 @@ struct Schedule {
   std::span<const Message> receives_of(const Step& step) const;
   std::span<const Run> runs_of(const Message& message) const;
 
-  /// Number of blocks that `buffer` has room for.
+  /// Returns the number of blocks that `buffer` has room for.
   std::int32_t blocks_in(Buffer buffer) const {
     if (buffer == Buffer::scratch) return scratch_blocks;
     return !neighbours ? ranks : buffer == Buffer::send ? neighbours->out : neighbours->in;
   }
 
-  /// Number of blocks in a message.
+  /// Returns the number of blocks in a message.
   std::int64_t block_count(const Message& message) const;
 
-  /// Equal in meaning: same steps, operations and runs, however they are stored.
+  /// Whether both have the same steps, operations and runs, however they are stored. Purposes are ignored.
   bool operator==(const Schedule& other) const;
 };
 

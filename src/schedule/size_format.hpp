@@ -1,11 +1,12 @@
-/// How the sizes of a message's blocks are sent, so that the bytes for them are as many as there are blocks with data,
-/// where these are few:
+/// Formats in which the sizes of a message's blocks are sent. A message with few nonempty blocks takes only as many
+/// bytes for sizes as these blocks need:
 ///
-///   plain   numbers of 4 bytes, one for each block
-///   wide    a mark of 4 bytes, and numbers of 8: where a size does not fit 4
-///   listed  a mark of 4 bytes; then, as varints, how many blocks without data come next, the size of the one behind
-///           these, and so on until all blocks are told of: where at most half of the blocks have data and it is shorter
-///   failed  another mark, numbers of 8 bytes, and nothing else: a sender that has no data, for something failed
+///   plain   one 4-byte number for each block
+///   wide    a 4-byte mark, then one 8-byte number for each block; used if a size does not fit 4 bytes
+///   listed  a 4-byte mark; then, as varints, the number of empty blocks that follow, the size of the next nonempty
+///           block, and so on until the last block; used if at most half of the blocks are nonempty and this takes
+///           fewer bytes than the other form
+///   failed  another 4-byte mark, then 8-byte numbers and no data; sent by a rank that has no data because of an error
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ inline constexpr std::uint32_t wide_mark = UINT32_MAX, failed_mark = UINT32_MAX 
 inline constexpr std::int64_t number_bytes = sizeof(std::int64_t);
 inline constexpr std::int64_t narrow_number_bytes = sizeof(std::uint32_t);
 
-/// The sizes of a message's blocks, as they are seen one after the other: what they take in the shortest form.
+/// Adds up block sizes in the order of the blocks and computes the bytes that the shortest format takes.
 class SizeTally {
  public:
   void add(std::int64_t size) {
@@ -35,7 +36,7 @@ class SizeTally {
 
   std::int64_t sum() const { return sum_; }
 
-  /// Whether numbers of 4 bytes, one for each block, do not do.
+  /// Whether a size does not fit the plain format.
   bool wide() const { return largest_ >= listed_mark; }
   bool listed() const { return 2 * with_data_ <= blocks_ && listed_bytes() < plain_bytes(); }
   std::int64_t bytes() const { return listed() ? listed_bytes() : plain_bytes(); }
@@ -50,10 +51,10 @@ class SizeTally {
 
   std::int64_t blocks_ = 0, with_data_ = 0, sum_ = 0, largest_ = 0;
   std::int64_t listed_ = 0;    ///< bytes of the list so far
-  std::uint64_t without_ = 0;  ///< blocks without data since the last one with
+  std::uint64_t without_ = 0;  ///< empty blocks since the last nonempty one
 };
 
-/// The most that the sizes of so many blocks take.
+/// Returns the largest number of bytes that the sizes of `blocks` blocks can take.
 constexpr std::int64_t most_sizes_bytes(std::int64_t blocks) { return narrow_number_bytes + number_bytes * blocks; }
 
 }  // namespace swapmeet

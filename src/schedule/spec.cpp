@@ -9,7 +9,7 @@ namespace swapmeet {
 
 namespace {
 
-/// The text between blanks of a spec, and where it begins.
+/// A part of a spec's text and the column at which it begins.
 struct Word {
   std::string_view text;
   int column = 1;
@@ -21,13 +21,13 @@ struct Word {
     return word;
   }
 
-  /// The part from `first` on, `length` characters of it.
+  /// Returns `length` characters from `first` on, without blanks at both ends.
   Word part(std::size_t first, std::size_t length = std::string_view::npos) const {
     return Word{text.substr(first, length), column + static_cast<int>(first)}.trimmed();
   }
 };
 
-/// Where `character` first stands outside of all parentheses that open in `text`; npos: nowhere.
+/// Returns the first position of `character` outside of all parentheses opened in `text`, or npos.
 std::size_t outside(std::string_view text, char character) {
   std::size_t depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -42,7 +42,7 @@ std::string did_you_mean(const std::string& what) {
   return "; did you mean " + what + "? (`swapmeet algorithms` lists all)";
 }
 
-/// Of an unknown word: the nearest that is known, or else all of `list`.
+/// Returns a hint for an unknown word: the nearest known word, or otherwise the whole `list`.
 std::string instead(std::string_view word, const std::vector<std::string>& candidates, const std::string& list) {
   const std::string near = word.empty() ? "" : nearest(word, candidates);
   return near.empty() ? " (known: " + list + ")" : did_you_mean(in_quotes(near));
@@ -61,7 +61,8 @@ Problem unknown_name(const Word& name) {
   return {what + instead(name.text, names, list), 0, name.column};
 }
 
-/// "key=value" of the first parameter that has this value, which stands where a key belongs; "" if none has.
+/// Returns "key=value" for the first parameter that accepts this value, or "" if no parameter does. Used if a value
+/// stands where a key is expected.
 std::string with_value(std::string_view value) {
   for (const Parameter& parameter : parameters())
     if (Spec any; !value.empty() && parameter.read(value, any))
@@ -84,7 +85,7 @@ Problem unknown_key(const Word& key) {
   return {what + instead(key.text, keys, list), 0, key.column};
 }
 
-/// Reads "key=value" into `spec`; `seen` holds the keys before it.
+/// Reads "key=value" into `spec`. `seen` holds the keys read before.
 std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<std::string_view>& seen) {
   const std::size_t equals = text.text.find('=');
   const Word key = text.part(0, equals);
@@ -112,8 +113,9 @@ std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<
                  0, value.column};
 }
 
-/// What an order of a network needs so that ranks that are late hold up few others, where a user says nothing of it: a
-/// queue, short enough for messages to stay near their slots (docs/networks.md).
+/// Sets the window of an order of a network, if the user sets neither window nor completion. The default is a sliding
+/// window: late ranks then delay few others, and the window is short enough for messages to stay near their slots
+/// (docs/networks.md).
 void queue_by_default(Spec& spec, const std::vector<std::string_view>& given) {
   const auto is_given = [&](std::string_view key) { return std::ranges::count(given, key) > 0; };
   if (spec.family != Family::direct || spec.order != Order::topology || is_given("window") || is_given("complete"))
@@ -135,7 +137,7 @@ std::optional<Problem> read_parameters(Word list, Spec& spec, bool of_family) {
   return std::nullopt;
 }
 
-/// The point that a bare name stands for.
+/// Returns the spec for a family or an alias without parameters.
 std::optional<Spec> named_spec(std::string_view name) {
   if (const auto family = named<Family>(name, family_names)) {
     Spec spec;

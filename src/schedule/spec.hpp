@@ -1,13 +1,13 @@
-/// A spec names one point of the family of schedules: what a user types, what a tuning file holds, what a plan prints.
+/// A spec names one algorithm with its parameters. Users type it, tuning files hold it, plans print it.
 ///
 ///   spec      = name [ "(" [ parameter { "," parameter } ] ")" ]
 ///   parameter = key "=" value
 ///   name      = a family (`native`, `direct`, `bruck`, `leaders`) or an alias (`pairwise`, ...), which is a family
 ///             with parameters set
 ///
-/// A value may hold commas and blanks between parentheses, which come in pairs: order=topology(slim-fly(q=5,hosts=4)).
-/// Blanks are free. Parameters given to an alias override its own. to_text(spec) prints the family form, with the
-/// parameters that always matter and those that differ from their defaults; parsing it gives the same spec.
+/// A value may contain commas and blanks between balanced parentheses: order=topology(slim-fly(q=5,hosts=4)). Blanks
+/// are ignored. Parameters given to an alias override those of the alias. to_text(spec) prints the family with the
+/// parameters that always matter and those that differ from their defaults; parsing this text gives the same spec.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace swapmeet {
 enum class Family : std::uint8_t {
   native,   ///< the host MPI
   direct,   ///< every block is sent directly from its source to its destination
-  bruck,    ///< blocks travel digit by digit, in few large messages, through other ranks
+  bruck,    ///< blocks are forwarded digit by digit through other ranks, in few large messages
   leaders,  ///< blocks for other nodes are gathered by some ranks of a node, sent, and scattered again
 };
 inline constexpr std::array<std::string_view, 4> family_names{"native", "direct", "bruck", "leaders"};
@@ -33,89 +33,96 @@ inline constexpr std::array<std::string_view, 4> family_names{"native", "direct"
 enum class Order : std::uint8_t { shift, exclusive_or, random, scatter, topology, groups };
 inline constexpr std::array<std::string_view, 6> order_names{"shift", "xor", "random", "scatter", "topology", "groups"};
 
-/// What order=topology(...) says: where a conflict-free order comes from (network/order.hpp).
+/// The arguments of order=topology(...): the origin of a conflict-free order (tools/network/order.hpp).
 struct OrderSource {
-  std::string network;  ///< a file, or a network by name
+  std::string network;  ///< a file, or the name of a network
   std::string routing;  ///< destination, first or hash[:SEED]; "": destination
-  std::string place;    ///< the hosts of the ranks of MPI_COMM_WORLD, as parse_placement() reads them; "": ask MPI
+  std::string place;    ///< hosts of the ranks of MPI_COMM_WORLD, in the form of parse_placement(); "": ask MPI
   bool operator==(const OrderSource&) const = default;
 };
 
-/// Where blocks under way are kept, in a store-and-forward exchange. See schedule/placement.hpp.
+/// The place of blocks in transit, in a store-and-forward exchange. See schedule/placement.hpp.
 enum class Layout : std::uint8_t { basic, modified, zero_rotation, zero_copy };
 inline constexpr std::array<std::string_view, 4> layout_names{"basic", "modified", "zero-rotation", "zero-copy"};
 
-/// How blocks that do not lie side by side get into one message.
+/// The method by which blocks that are not contiguous are put into one message.
 enum class Packing : std::uint8_t { memcpy, datatype };
 inline constexpr std::array<std::string_view, 2> packing_names{"memcpy", "datatype"};
 
-/// How blocks of unequal size are exchanged (Alltoallv), where their sizes are not known at both ends. See
+/// The method by which blocks of unequal size are exchanged (Alltoallv) if their sizes are not known at both ends. See
 /// engine/varying.hpp.
 enum class Sizes : std::uint8_t {
-  automatic,  ///< direct exchange: each end knows the size; bruck: as `combined`
-  padded,     ///< all blocks are made as large as the largest, then exchanged as equal ones
-  ahead,      ///< a message with the sizes goes ahead of each message
-  combined,   ///< sizes and data are one message, whose length the receiver asks MPI for
-  total,      ///< a message with the length goes ahead of one with sizes and data
+  /// direct exchange: no sizes are sent, because each end knows them; bruck: as `combined`
+  automatic,
+  padded,    ///< blocks are padded to the size of the largest one, then exchanged as equal blocks
+  ahead,     ///< the sizes are sent in a separate message before each message
+  combined,  ///< sizes and data form one message; the receiver asks MPI for its length
+  total,     ///< the length of a message is sent before the message, which holds sizes and data
 };
 inline constexpr std::array<std::string_view, 5> sizes_names{"auto", "padded", "ahead", "combined", "total"};
 
-/// How the blocks of a message of the last dimension travel (between nodes, say).
+/// Number of messages for the blocks that go to one peer in the last dimension (between nodes, for example).
 enum class Grouping : std::uint8_t {
-  coalesced,  ///< together
-  staggered,  ///< each in a message of its own
+  coalesced,  ///< one message for all blocks
+  staggered,  ///< one message for each block
 };
 inline constexpr std::array<std::string_view, 2> grouping_names{"coalesced", "staggered"};
 
-/// What values the digits of a way have. See topology/arrangement.hpp.
+/// The range of the digits of an offset. See topology/arrangement.hpp.
 enum class Digits : std::uint8_t {
-  standard,  ///< 0 to r-1: blocks move ahead only
-  balanced,  ///< -r/2 to r/2: ahead and back, half as far
+  standard,  ///< 0 to r-1: blocks move forward only
+  balanced,  ///< -r/2 to r/2: blocks move forward and backward, half as far
 };
 inline constexpr std::array<std::string_view, 2> digits_names{"standard", "balanced"};
 
-/// In which order blocks travel along the dimensions.
+/// The order in which blocks travel along the dimensions.
 enum class Paths : std::uint8_t {
-  ordered,  ///< all along the first, then along the second, ...
-  rotated,  ///< some begin with the first, as many with the second, ...: all dimensions are in use at once
+  ordered,  ///< all blocks along the first dimension, then along the second, ...
+  /// equal shares of the blocks begin with the first dimension, the second, ..., so that all dimensions are in use at
+  /// the same time
+  rotated,
 };
 inline constexpr std::array<std::string_view, 2> paths_names{"ordered", "rotated"};
 
-/// How messages between ranks of a node travel. See node/node.hpp.
+/// The transport of messages between ranks of a node. See node/node.hpp.
 enum class Transport : std::uint8_t {
   mpi,
-  shm,        ///< through shared memory: two copies, no system call
-  cma,        ///< the receiver reads the sender's memory: a single copy
-  automatic,  ///< small messages through shared memory, large ones by a single copy, if that is possible
-  rows,       ///< the same, but small ones by a row of shared memory for each rank: direct exchanges of one round only
+  shm,        ///< shared memory: two copies, no system call
+  cma,        ///< single copy: the receiver reads the sender's memory
+  automatic,  ///< small messages through shared memory; large ones by a single copy, if possible
+  /// as `automatic`, but each rank writes its small blocks into one row of shared memory; for direct exchanges of one
+  /// round
+  rows,
 };
 inline constexpr std::array<std::string_view, 5> transport_names{"mpi", "shm", "cma", "auto", "rows"};
 
-/// How a sparse exchange is made, in which each rank gives only the messages that it has. See sparse/rendezvous.hpp and
-/// sparse/forwarding.hpp.
+/// The algorithm of sparse exchanges, in which each rank knows only the messages that it sends. See
+/// sparse/rendezvous.hpp and sparse/forwarding.hpp.
 enum class Sparse : std::uint8_t {
-  automatic,  ///< by the number of ranks: choose/sparse.hpp
-  nbx,        ///< directly, by synchronous sends and a barrier that does not block
-  census,     ///< directly, after all ranks have summed up how many messages are for each
-  forward,    ///< through other ranks, by the digits of the family bruck
+  automatic,  ///< chosen by the number of ranks: choose/sparse.hpp
+  nbx,        ///< direct messages, with synchronous sends and a nonblocking barrier
+  census,     ///< direct messages, after all ranks have summed up the number of messages for each rank
+  forward,    ///< messages forwarded by other ranks, by the digits of the family bruck
 };
 inline constexpr std::array<std::string_view, 4> sparse_names{"auto", "nbx", "census", "forward"};
 
-/// The radices of one dimension, least significant digit first; the last one is repeated as often as it takes.
-/// Instead of a number: Radix::all (the size of the dimension) or Radix::root (its square root, rounded up).
+/// The radices of one dimension, least significant digit first. The last one is repeated as often as necessary.
+/// Radix::all stands for the size of the dimension, Radix::root for its square root, rounded up.
 using Radices = std::vector<std::int32_t>;
 namespace Radix {
 inline constexpr std::int32_t all = 0, root = -1;
 }
 
-/// How ranks are arranged in dimensions.
+/// The arrangement of ranks in dimensions.
 struct Dimensions {
   enum class Kind : std::uint8_t {
     one,        ///< a single dimension
-    given,      ///< `sizes`, the first running fastest; their product is the number of ranks
-    automatic,  ///< sizes[0] factors as equal as can be
-    nodes,      ///< ranks of a node, nodes, and so on up the hierarchy; its groups may be of any size and order
-    groups,     ///< groups of sizes[0] consecutive ranks, in groups of sizes[1], ...; the last of each may be smaller
+    given,      ///< `sizes`, the first dimension varying fastest; their product is the number of ranks
+    automatic,  ///< sizes[0] dimensions of sizes as equal as possible
+    /// ranks of a node, nodes, and so on up the hierarchy; groups may have any size and order
+    nodes,
+    /// groups of sizes[0] consecutive ranks, in groups of sizes[1], ...; the last group of each level may be smaller
+    groups,
   } kind = Kind::one;
   std::vector<std::int32_t> sizes{};
   bool operator==(const Dimensions&) const = default;
@@ -129,19 +136,19 @@ inline constexpr std::int64_t standard = std::int64_t{32} << 10;  ///< docs/meas
 struct Spec {
   Family family = Family::native;
   Order order = Order::shift;
-  OrderSource source{};          ///< of order=topology
-  std::int32_t group_ranks = 0;  ///< of order=groups: consecutive ranks in a group; 0: groups are nodes
+  OrderSource source{};          ///< for order=topology
+  std::int32_t group_ranks = 0;  ///< for order=groups: number of consecutive ranks in a group; 0: groups are nodes
   std::int32_t window = 0;       ///< messages in flight in each direction; 0: all
   Completion completion = Completion::all;
   Posting posting = Posting::receives_first;
   std::int64_t segment_bytes = 0;    ///< 0: whole blocks
-  std::uint64_t seed = 0;            ///< of the random orders, mixed with the number of ranks; the same on every rank
-  Transport intra = Transport::mpi;  ///< between ranks of a node
-  // Of the family leaders only:
+  std::uint64_t seed = 0;            ///< for random orders, mixed with the number of ranks; the same on every rank
+  Transport intra = Transport::mpi;  ///< transport between ranks of a node
+  // For the family leaders only:
   std::int32_t leaders = 1;  ///< ranks of a node that send for it; 0: all
-  // Of the family bruck only:
-  Dimensions dimensions = Dimensions();  // {}: a false alarm of GCC 12, of what may be uninitialised
-  std::vector<Radices> radices{{2}};     ///< of each dimension; the last entry serves the dimensions after it
+  // For the family bruck only:
+  Dimensions dimensions = Dimensions();  // `= {}` causes a false warning of GCC 12 about uninitialised values
+  std::vector<Radices> radices{{2}};     ///< for each dimension; the last entry also serves the dimensions after it
   Layout layout = Layout::basic;
   Packing packing = Packing::memcpy;
   Grouping grouping = Grouping::coalesced;
@@ -149,7 +156,8 @@ struct Spec {
   Paths paths = Paths::ordered;
   // For blocks of unequal size:
   Sizes sizes = Sizes::automatic;
-  /// Blocks of more bytes than this are sent directly to their destination: a number, or Direct::never or Direct::automatic.
+  /// Blocks larger than this many bytes are sent directly to their destination: a number, Direct::never or
+  /// Direct::automatic.
   std::int64_t direct_bytes = Direct::standard;
 
   // For sparse exchanges:
@@ -158,19 +166,19 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
-/// One row of the table of parameters: how a key is read, printed and explained.
+/// Row of the table of parameters: how a key is read, printed and explained.
 struct Parameter {
   std::string_view key;
-  std::string_view synonym;  ///< another word of the field for it, or ""
-  std::string_view values;   ///< what may follow the "=", for messages and help
+  std::string_view synonym;  ///< an alternative name used in the literature, or ""
+  std::string_view values;   ///< the accepted values, for messages and help
   std::string_view meaning;
-  std::vector<Family> families;  ///< that it is a parameter of
+  std::vector<Family> families;  ///< families that have this parameter
   bool always_printed;
-  bool (*read)(std::string_view text, Spec& spec);  ///< false: not a value of this parameter
+  bool (*read)(std::string_view text, Spec& spec);  ///< returns false if `text` is not a value of this parameter
   std::string (*print)(const Spec& spec);
 };
 
-/// A name for a point of the family.
+/// A name for a family with certain parameters.
 struct Alias {
   std::string_view name;
   std::string_view expansion;
@@ -178,7 +186,7 @@ struct Alias {
   std::string_view source;  ///< key in docs/papers.bib
 };
 
-/// Reads 8192, 8KiB, 8K, 1MiB, ...: 0 to `most` bytes. False: not that.
+/// Reads a size of 0 to `most` bytes, such as 8192, 8KiB, 8K or 1MiB. Returns false if `text` is no such size.
 bool read_bytes(std::string_view text, std::int64_t most, std::int64_t& bytes);
 
 const std::vector<Parameter>& parameters();
@@ -187,10 +195,11 @@ const std::vector<Alias>& aliases();
 Result<Spec> parse_spec(std::string_view text);
 std::string to_text(const Spec& spec);
 
-/// Whether blocks travel through ranks that are neither their source nor their destination.
+/// Whether blocks are forwarded by ranks that are neither their source nor their destination.
 bool forwards(const Spec& spec);
 
-/// Whether blocks of unequal size take more than the schedule: their sizes are known at too few ranks, or padded.
+/// Whether an exchange of unequal blocks needs more than the schedule, because too few ranks know the sizes or blocks
+/// are padded.
 bool needs_sizes(const Spec& spec);
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// What can be said in a spec: its parameters and the aliases. All of it is data.
+/// Tables of the spec language: its parameters and aliases, as data.
 
 #include "schedule/spec.hpp"
 
@@ -28,7 +28,7 @@ bool read_window(std::string_view text, Spec& spec) {
   return read_number(text, 1, 1 << 20, spec.window);
 }
 
-/// Pieces of `text` between `separator`s, read by `read` one by one; false if one is wrong or there is none.
+/// Splits `text` at `separator` and calls read() for each piece. Returns false as soon as read() does.
 template <class Read>
 bool read_list(std::string_view text, char separator, Read read) {
   while (true) {
@@ -76,7 +76,7 @@ std::string print_radices(const Spec& spec) {
   });
 }
 
-/// The radix of dimension `dimension` alone: the r1 and r2 of two layers.
+/// Reads the radices of one dimension: the parameters r1 and r2 of two layers.
 template <std::size_t dimension>
 bool read_layer_radix(std::string_view text, Spec& spec) {
   while (spec.radices.size() <= dimension) spec.radices.push_back(spec.radices.back());
@@ -116,7 +116,7 @@ std::string print_dimensions(const Spec& spec) {
   return print_list(sizes, 'x', number);
 }
 
-/// Whether parentheses come in pairs, and nothing else is there that could not be printed.
+/// Whether parentheses are balanced and all characters are printable. An empty text is not well-formed.
 bool well_formed(std::string_view text) {
   int depth = 0;
   for (const char c : text)
@@ -136,7 +136,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// topology(FILE[,routing=WAY][,place=PLACEMENT]); a placement may hold commas, so it comes last.
+/// Reads topology(FILE[,routing=WAY][,place=PLACEMENT]). The placement comes last because it may contain commas.
 bool read_source(std::string_view text, OrderSource& source) {
   constexpr std::string_view name = "topology(", routing_key = ",routing=", place_key = ",place=";
   if (!text.starts_with(name) || !text.ends_with(')')) return false;
@@ -167,7 +167,8 @@ bool read_order(std::string_view text, Spec& spec) {
   return text == "nodes" || read_number(text, 1, most_size, spec.group_ranks);
 }
 
-/// Of nodes. With groups:nodes each would be in a group alone, which is the order of shift.
+/// Reads an order of nodes. It does not accept groups:nodes: each node would be in a group of its own, which is
+/// order=shift.
 bool read_node_order(std::string_view text, Spec& spec) {
   return read_order(text, spec) && (spec.order == Order::shift || spec.order == Order::topology ||
                                     (spec.order == Order::groups && spec.group_ranks > 0));
@@ -269,7 +270,7 @@ std::vector<Parameter> make_parameters() {
       {"post", "", "receives-first or interleaved", "how a batch is handed to MPI", forwarding, false,
        [](std::string_view text, Spec& spec) {
          return read_posting(text, spec) &&
-                spec.posting != Posting::granted;  // messages of unknown size are probed for
+                spec.posting != Posting::granted;  // messages of unknown size are received by probing
        },
        print_posting},
       {"per-node", "leaders", "1 or more, or all", "ranks of a node that send for it and receive for it", leaders, true,

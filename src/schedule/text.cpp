@@ -25,7 +25,7 @@ void append_message(std::string& text, const char* verb, const Schedule& schedul
   text += '\n';
 }
 
-/// One line of the text form, eaten from the left.
+/// A line of the text form, consumed from the left.
 class Line {
  public:
   Line(std::string_view text, int number) : text_(text.substr(0, text.find('#'))), number_(number) { skip_space(); }
@@ -37,7 +37,7 @@ class Line {
     return {"expected " + what + ", found " + found, number_, static_cast<int>(at_) + 1};
   }
 
-  /// Eats `token` and the space behind it, if it is next.
+  /// Consumes `token` and the blanks behind it, if the line continues with it.
   bool eat(std::string_view token) {
     if (!text_.substr(at_).starts_with(token)) return false;
     at_ += token.size();
@@ -62,7 +62,7 @@ class Line {
     return false;
   }
 
-  /// buffer[first..last/stride]
+  /// Reads buffer[first..last/stride].
   bool run(Run& run) {
     run = Run{};
     if (!name(run.buffer, buffer_names) || !eat("[") || !number(run.first)) return false;
@@ -73,7 +73,7 @@ class Line {
       const std::int64_t length = std::int64_t{last} - run.first;
       if (length % run.stride != 0 || length / run.stride < 0 || length / run.stride >= INT32_MAX) return false;
       run.count = static_cast<std::int32_t>(length / run.stride + 1);
-      if (run.count == 1) run.stride = 1;  // which is not written
+      if (run.count == 1) run.stride = 1;  // a run of one block is written without a stride
     }
     return eat("]");
   }

@@ -1,4 +1,4 @@
-/// The text form of a schedule: for people, for golden files, and to hand a schedule to another program.
+/// The text form of a schedule: for people, for golden files, and for passing a schedule to another program.
 ///
 ///   schedule ranks=4 rank=1 scratch=0 segment=0
 ///   step window=1 complete=all post=receives-first
@@ -6,8 +6,8 @@
 ///     send 2 last send[2]
 ///     receive 0 last receive[0]
 ///
-/// A run of blocks is buffer[first], buffer[first..last] or buffer[first..last/stride]; a message may have several;
-/// "last" says that all its blocks end at the receiver.
+/// A run of blocks is written buffer[first], buffer[first..last] or buffer[first..last/stride]; a message may have
+/// several. "last" says that all blocks of the message end at the receiver.
 #pragma once
 
 #include <string_view>
@@ -22,8 +22,8 @@ std::string to_text(const Run& run);
 std::string_view to_text(Completion completion);
 std::string_view to_text(Posting posting);
 
-/// Reads what to_text wrote (indentation, blank lines and `#` comments are free). The result is not verified: its block
-/// numbers and peers may be out of bounds.
+/// Reads the output of to_text(). Indentation, blank lines and `#` comments are ignored. The schedule is not verified:
+/// its block numbers and peers may be out of bounds.
 Result<Schedule> parse_schedule(std::string_view text);
 
 }  // namespace swapmeet

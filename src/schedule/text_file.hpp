@@ -1,4 +1,4 @@
-/// Files that people or other programs wrote, as text.
+/// Reads text files written by people or other programs.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace swapmeet {
 
-/// What is in a file of the machine's own, no device or pipe, which might never end. A problem, whose `line` is -1
-/// where there is no file.
+/// Returns the contents of a regular file. Devices and pipes, which might never end, are a problem, and so are more
+/// than `most_bytes` bytes. `line` of the problem is -1 if there is no file.
 Result<std::string> text_of_file(const std::string& file, std::size_t most_bytes);
 
 }  // namespace swapmeet

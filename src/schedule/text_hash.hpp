@@ -1,4 +1,4 @@
-/// A hash of texts that is the same on every machine: FNV-1a of 64 bits (fowler2011).
+/// A hash of texts that is the same on every machine: 64-bit FNV-1a (fowler2011).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-/// Numbers of at least 0 in as few bytes as they need: seven bits in each, least significant first; the high bit says
-/// that more follow (LEB128).
+/// Variable-length form of numbers that are not negative (LEB128). A byte holds seven bits of the number, least
+/// significant first; its high bit says that more bytes follow.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ inline char* write_varint(char* to, std::uint64_t number) {
   return to;
 }
 
-/// Reads a number that begins at `from`, which is moved behind it.
+/// Reads the number at `from` and moves `from` behind it.
 inline std::uint64_t read_varint(const char*& from) {
   std::uint64_t number = 0;
   for (int shift = 0;; shift += 7) {

@@ -1,10 +1,11 @@
-/// The most working memory that one rank needs for a flow, whatever a message takes.
+/// Computes the most working memory that one rank needs for a flow, for any size of messages.
 ///
-/// A message that departs is gathered: it takes its room while it is in flight. So does one that arrives; with blocks
-/// that are passed on it keeps its room until the last of them has left, and until the round in which that happens is
-/// over (complete=all: the batch). In a round whose window slides, any messages may be in flight together, as many as
-/// the window holds: counted are the largest. So it is what complete=all needs, and an upper bound of what every
-/// execution with complete=any and test needs.                              [checked by tests/core/flow_test.py]
+/// A departing message is gathered, so it occupies memory while it is in flight. An arriving message does so, too. If
+/// some of its blocks are passed on, it keeps its memory until the last of them has left, and until the round of that
+/// departure is over (complete=all: the batch). If the window of a round slides, any of its messages may be in flight
+/// together, up to the window; the largest ones are counted. The result is exact for complete=all. It is an upper bound
+/// for every execution with complete=any and complete=test.
+///                                                                                [checked by tests/core/flow_test.py]
 #pragma once
 
 #include <algorithm>
@@ -16,13 +17,13 @@
 
 namespace swapmeet {
 
-/// What an arriving message takes.
+/// Bytes (or blocks) of memory for an arriving message.
 struct Room {
-  std::int64_t stays = 0;      ///< while blocks of it wait to leave
-  std::int64_t in_flight = 0;  ///< besides, until it has arrived
+  std::int64_t stays = 0;      ///< occupied until all blocks to be passed on have left
+  std::int64_t in_flight = 0;  ///< additionally occupied until the message has arrived
 };
 
-/// The sum of the `count` largest.
+/// Returns the sum of the `count` largest sizes. Reorders and truncates `sizes`.
 inline std::int64_t sum_of_largest(std::vector<std::int64_t>& sizes, std::size_t count) {
   if (count < sizes.size()) {
     std::ranges::nth_element(sizes, sizes.begin() + static_cast<std::ptrdiff_t>(count), std::greater{});
@@ -31,7 +32,8 @@ inline std::int64_t sum_of_largest(std::vector<std::int64_t>& sizes, std::size_t
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
 }
 
-/// `of_sent(message)`: the room of a departing message; `of_received(message)`: the Room of an arriving one.
+/// Returns the peak. of_sent(message) is the memory of a departing message, of_received(message) the Room of an
+/// arriving one.
 template <class OfSent, class OfReceived>
 std::int64_t peak_memory(const Flow& flow, OfSent of_sent, OfReceived of_received) {
   struct Received {
@@ -39,7 +41,8 @@ std::int64_t peak_memory(const Flow& flow, OfSent of_sent, OfReceived of_receive
     std::uint32_t waiting = 0;  // blocks that have not left
   };
   std::vector<Received> received(flow.receives.size());
-  std::vector<std::uint32_t> message_of(static_cast<std::size_t>(flow.passed_on));  // that a block came with
+  // For each block that is passed on, the message that brought it.
+  std::vector<std::uint32_t> message_of(static_cast<std::size_t>(flow.passed_on));
   const std::int32_t own = flow.own_blocks();
   std::int64_t kept = 0, peak = 0;
   for (const Round& round : flow.rounds) {

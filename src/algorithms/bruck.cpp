@@ -1,24 +1,29 @@
 /// Store-and-forward exchange on a grid of ranks: Bruck's algorithm in every radix, TRA, TRA2, grids and tori.
 ///
-/// A block is known by its offset: destination place minus source place, in each dimension modulo its size. Its digits
-/// (of dimension 1, least significant first, then of dimension 2, ...) say how it travels: in the digit of weight b
-/// with value z it goes z·b places further along its dimension. So at any time a place holds at most one block of each
-/// offset, and the blocks that share a digit's value z go to one peer in one message. The r-1 messages of a digit are
-/// independent: a digit is a phase. The slot of a block is its offset, for each place that the rank holds.
+/// A block is identified by its offset: destination place minus source place, in each dimension modulo its size. The
+/// digits of the offset (of dimension 1, least significant first, then of dimension 2, ...) determine its way: for the
+/// digit of weight b with value z, the block moves z·b places forward along the digit's dimension. So a place holds at
+/// most one block of each offset at any time. All blocks whose current digit has the value z go to one peer in one
+/// message. The r-1 messages of a digit are independent, so a digit is a phase. The slot of a block is its offset,
+/// counted separately for each place that the rank holds.
 ///
-/// With paths=rotated the offsets are divided into as many classes as there are dimensions, and each class begins with
-/// another one: a phase has a digit of each class, so that links of all dimensions are busy at once. With
-/// digits=balanced blocks go ahead and back (topology/arrangement.hpp).        [Proof: docs/proofs.md, "Digits and paths"]
+/// With paths=rotated, the offsets are divided into as many classes as there are dimensions, and each class begins with
+/// another dimension. A phase then has a digit of each class, so that links of all dimensions are busy at once. With
+/// digits=balanced, blocks move forward and backward (topology/arrangement.hpp).
+///                                                                       [Proof: docs/proofs.md, "Digits and paths"]
 ///
 /// Source:  bruck1997, tra; layouts: schedule/placement.hpp
 /// Cost:    α·K + β·D·S with K and D of model/counts.hpp     [checked by tests/core/counts_test.py]
-/// Needs:   any grid.   Scratch: M blocks staged at most for what leaves and M for what arrives, M = P - ceil(P/r) (on
-///          a grid the largest P - P/n·ceil(n/r)); with MPI datatypes only for what arrives, and none for zero-copy. P
-///          more for basic and zero-copy; with proxy slots (topology/arrangement.hpp) P' more for each place held,
-///          P' places in all.                                     [checked by tests/core/counts_test.py]
+/// Needs:   any grid.
+/// Scratch: at most M blocks staged for departing messages and M for arriving ones, with M = P - ceil(P/r) (on a grid:
+///          the largest P - P/n·ceil(n/r)). With MPI datatypes only arriving blocks are staged; with zero-copy, none.
+///          The layouts basic and zero-copy need P blocks more. With proxy slots (topology/arrangement.hpp) a rank
+///          needs P' blocks more for each place that it holds, where P' is the number of places.
+///                                                           [checked by tests/core/counts_test.py]
 ///
-/// Each message has a position, the same at both ends: the digit's value, or between nodes with order=topology and groups
-/// the slot of the two nodes, which are known by their coordinates: the order of their first ranks (topology/endpoints.hpp).
+/// Each message has a position, the same at both ends. It is the value of the digit (with paths=rotated: the number of
+/// the hop, see read()). Between nodes, with order=topology and order=groups, it is the slot of the two nodes. Nodes
+/// are then numbered by their coordinates, that is, in the order of their first ranks (topology/endpoints.hpp).
 #include <algorithm>
 #include <utility>
 
@@ -31,40 +36,41 @@ namespace swapmeet {
 
 namespace {
 
-/// What leaves a place in one phase, or arrives there: slots of the rank, by the hop that they take.
+/// Blocks that leave a place in one phase, or arrive there, as slots of the rank grouped by hop.
 struct Bundles {
   std::vector<Run> runs;
-  std::vector<std::size_t> first;  ///< of each hop in `runs`; one more: the end
-  std::vector<std::uint8_t> last;  ///< of each hop: its blocks have no more digits to go
+  std::vector<std::size_t> first;  ///< for each hop, its first run in `runs`; then the end
+  std::vector<std::uint8_t> last;  ///< for each hop: whether its blocks have no later digit to move by
 
   std::span<const Run> of(std::size_t hop) const {
     return std::span(runs).subspan(first[hop], first[hop + 1] - first[hop]);
   }
 };
 
-/// A value of a digit that blocks take in a phase.
+/// A value of a digit by which blocks move in a phase.
 struct Hop {
   const Digit* digit = nullptr;
   std::int32_t value = 0;
-  std::int32_t move = 0;  ///< in places, counted as an offset is
+  std::int32_t move = 0;  ///< distance in places, encoded like an offset
 };
 
-/// A message between places.
+/// A message between two places.
 struct PlacedMessage : PositionedMessage {
   std::int32_t from = 0, to = 0;
-  bool staggered = false;  ///< a message for each block
+  bool staggered = false;  ///< sent as one message for each block
 };
 
-/// What one rank needs to know of all offsets while digits go by.
+/// State of all offsets while the rank goes through the digits; each vector has an entry for each offset.
 struct Offsets {
-  std::vector<std::uint8_t> moves;      ///< so far
-  std::vector<std::uint8_t> all_moves;  ///< in all
-  std::vector<std::int32_t> done;       ///< the part of the offset that the moves so far have covered
-  std::vector<std::int32_t> hops;       ///< in the phase at hand; 0: they stay
-  std::vector<std::int32_t> classes;    ///< with rotated paths
+  std::vector<std::uint8_t> moves;      ///< moves made so far
+  std::vector<std::uint8_t> all_moves;  ///< moves in all phases
+  std::vector<std::int32_t> done;       ///< the part of the offset covered by the moves so far
+  std::vector<std::int32_t> hops;       ///< hop in the current phase; 0: the blocks stay
+  std::vector<std::int32_t> classes;    ///< class of the offset; with paths=rotated only
 };
 
-/// The ranks as seen from a place, for each offset: so far ahead of it, and behind it. -1: that place is a proxy.
+/// The ranks around a place: for each offset, the rank that far ahead, and the rank that far behind. -1: the place is a
+/// proxy.
 struct RanksAround {
   std::vector<Rank> ahead, behind;
 };
@@ -108,8 +114,8 @@ class Bruck {
   }
 
  private:
-  /// Which digit each class begins with, and the class of each offset: the sum of its coordinates. So each value of a
-  /// digit is shared among all classes about equally.
+  /// Sets the digit with which each class begins, and the class of each offset: the sum of its coordinates modulo the
+  /// number of classes. So all classes have about equally many of the offsets with a given value of a digit.
   void find_classes() {
     begins_.assign(1, 0);
     if (spec_.paths != Paths::rotated) return;
@@ -124,7 +130,7 @@ class Bruck {
     }
   }
 
-  /// Sets the hops of a phase, which are numbered value by value, and which of them each offset takes.
+  /// Sets the hops of a phase, numbered by increasing value, and the hop of each offset.
   void read(std::size_t phase) {
     std::vector<const Digit*> of_class;
     hops_.assign(1, {});
@@ -137,9 +143,11 @@ class Bruck {
     for (std::size_t c = 0; c < of_class.size(); ++c) read(*of_class[c], static_cast<std::int32_t>(c));
   }
 
-  /// In one pass without divisions: they would take most of the planning.
+  /// Sets the hop of each offset of a class for its digit. One pass without divisions, which would take most of the
+  /// planning time.
   void read(const Digit& digit, std::int32_t of_class) {
-    std::vector<std::int32_t> hop_of(static_cast<std::size_t>(digit.radix)), hops;  // by value; by coordinate
+    // hop_of by value of the digit; hops by coordinate along the dimension
+    std::vector<std::int32_t> hop_of(static_cast<std::size_t>(digit.radix)), hops;
     for (std::size_t hop = 1; hop < hops_.size(); ++hop)
       if (hops_[hop].digit == &digit)
         hop_of[static_cast<std::size_t>(hops_[hop].value)] = static_cast<std::int32_t>(hop);
@@ -165,21 +173,23 @@ class Bruck {
     return all;
   }
 
-  /// Whether a block of this offset is at our place number `held` when `done` of its way is behind it: neither its
-  /// source nor its destination may be a proxy.
+  /// Whether this rank's place number `held` has a block of this offset that has covered the part `done` of its way.
+  /// Neither the source nor the destination of a block is a proxy.
   bool exists(std::size_t held, std::int32_t offset, std::int32_t done) const {
     return !irregular_ || (around_[held].behind[static_cast<std::size_t>(done)] >= 0 &&
                            around_[held].ahead[static_cast<std::size_t>(grid_.shifted(offset, done, -1))] >= 0);
   }
 
-  /// In one message, blocks that the layout keeps in one buffer come together: by a key that both ends know.
+  /// Whether blocks of this offset belong to the second part of a message. Each part comes from one buffer, according
+  /// to the layout. Both ends know this key.
   bool second_group(std::size_t offset) const {
     if (spec_.layout == Layout::zero_rotation) return offsets_.moves[offset] != 0;
     return spec_.layout == Layout::zero_copy && (offsets_.all_moves[offset] - offsets_.moves[offset]) % 2 != 0;
   }
 
-  /// What leaves our place number `held` in this phase, or arrives there. Slots rise with layout=basic, in which they
-  /// are where blocks are kept; with the others they fall, so that the sources of blocks rise.
+  /// Returns the blocks that leave this rank's place number `held` in this phase, or arrive there. With layout=basic
+  /// the slots ascend, because slots are the places of blocks. With the other layouts they descend, so that the sources
+  /// of blocks ascend.
   Bundles bundles(std::size_t held, bool outgoing) const {
     const std::int32_t n = grid_.places(), first_slot = static_cast<std::int32_t>(held) * n;
     const std::size_t hops = hops_.size();
@@ -188,7 +198,7 @@ class Bruck {
       return hop != 0 && (!irregular_ || exists(held, offset, outgoing ? done : grid_.shifted(done, move_of(hop), 1)));
     };
     Bundles all{{}, {}, std::vector<std::uint8_t>(hops, 1)};
-    std::vector<std::uint32_t> next(hops + 1);  // in `slots`, of each hop
+    std::vector<std::uint32_t> next(hops + 1);  // for each hop, the next index in `slots`
     for (std::int32_t offset = 0; offset < n; ++offset) {
       const std::int32_t hop = offsets_.hops[static_cast<std::size_t>(offset)];
       if (moves_here(offset, hop)) ++next[static_cast<std::size_t>(hop) + 1];
@@ -222,12 +232,13 @@ class Bruck {
     return all;
   }
 
-  /// Whether each block that takes this hop has a message of its own.
+  /// Whether each block with this hop has a message of its own.
   bool staggered(std::size_t hop) const {
     return spec_.grouping == Grouping::staggered && hop != 0 && hops_[hop].digit->dimension + 1 == grid_.sizes.size();
   }
 
-  /// The slots of time in which nodes exchange in the phase at hand; nullptr: in the order of hops.
+  /// Returns the order of slots in which nodes exchange in the current phase. nullptr: messages are sent in the order
+  /// of hops.
   const SlotRows* order() const {
     const std::size_t dimension = hops_.size() == 1 ? 0 : hops_[1].digit->dimension;
     const bool outermost = dimension > 0 && dimension + 1 == grid_.sizes.size();
@@ -242,7 +253,8 @@ class Bruck {
                          : order->receives_of(receiver)[static_cast<std::size_t>(sender)]);
   }
 
-  /// What leaves our places (`outgoing`), or arrives there; ordered by position, then by the place it leaves.
+  /// Returns the messages that leave this rank's places (`outgoing`), or arrive there, sorted by position, then by the
+  /// place that they leave.
   std::vector<PlacedMessage> messages(const std::vector<Bundles>& bundles, bool outgoing) const {
     std::vector<PlacedMessage> all;
     all.reserve(places_.size() * hops_.size());
@@ -265,7 +277,7 @@ class Bruck {
     return all;
   }
 
-  /// The messages with other ranks, and if they are staggered one for each block.
+  /// Returns the messages with other ranks. A staggered message becomes one message for each block.
   std::vector<PositionedMessage> with_others(const std::vector<PlacedMessage>& all) const {
     std::vector<PositionedMessage> sent;
     sent.reserve(all.size());
@@ -280,7 +292,7 @@ class Bruck {
     return sent;
   }
 
-  /// From one of our places to another nothing is sent.
+  /// Moves blocks between two places of this rank, for which no messages are needed.
   void move_between_places(const std::vector<PlacedMessage>& outgoing) {
     for (const PlacedMessage& message : outgoing) {
       if (message.peer != rank_) continue;
@@ -296,14 +308,14 @@ class Bruck {
     std::vector<Bundles> leaving, arriving;
     for (std::size_t held = 0; held < places_.size(); ++held) {
       leaving.push_back(bundles(held, true));
-      if (irregular_) arriving.push_back(bundles(held, false));  // else as many come as go
+      if (irregular_) arriving.push_back(bundles(held, false));  // otherwise equally many blocks arrive and leave
     }
     const std::vector<PlacedMessage> outgoing = messages(leaving, true),
                                      incoming = messages(irregular_ ? arriving : leaving, false);
     flow_.phase(true);
     move_between_places(outgoing);
-    // Where ranks have unequally many messages at a position (some hold proxy slots, or nodes are idle in slots of the
-    // order), batches of messages could wait for one another.
+    // If ranks have different numbers of messages at a position (because some hold proxy slots, or nodes are idle in
+    // slots of the order), batches of messages could wait for one another in a cycle. The window then counts positions.
     const SlotRows* const order = this->order();
     const bool by_position = irregular_ || (order && spec_.completion == Completion::all);
     add_rounds(flow_, spec_, order ? order->slots : static_cast<std::int32_t>(hops_.size()) - 1, by_position,
@@ -319,21 +331,22 @@ class Bruck {
   Rank rank_;
   Arrangement grid_;
   FlowBuilder flow_;
-  std::shared_ptr<const SlotRows> order_;  ///< of nodes
-  std::vector<std::int32_t> places_;       ///< that we hold: our own first, then those that we are the proxy of
-  std::vector<RanksAround> around_;        ///< of each of these places
+  std::shared_ptr<const SlotRows> order_;  ///< order of nodes; null if there is none
+  std::vector<std::int32_t> places_;       ///< places of this rank: its own first, then its proxies
+  std::vector<RanksAround> around_;        ///< for each of these places
   std::vector<std::int32_t> strides_;      ///< of the dimensions, in places
   std::vector<Digit> digits_;
-  std::vector<std::size_t> begins_;  ///< of each class of offsets: the digit that it begins with
-  std::vector<Hop> hops_;            ///< of the phase at hand, from 1 on
-  bool irregular_ = false;           ///< some places are proxies
+  std::vector<std::size_t> begins_;  ///< for each class of offsets: the digit that it begins with
+  std::vector<Hop> hops_;            ///< of the current phase, from index 1 on
+  bool irregular_ = false;           ///< whether some places are proxies
   Offsets offsets_;
 };
 
 SlotFlow bruck(const Spec& spec, const Shape& shape, Rank rank) { return Bruck(spec, shape, rank).make(); }
 
-/// Why the groups of `dimensions` differ too much in size; "" if they do not. A small group's ranks are proxies for the
-/// places that it lacks: work and memory grow with the places that one rank holds times all places.
+/// Returns why the groups of `dimensions` differ too much in size, or "" if they do not. The ranks of a small group
+/// hold proxies for the places that it lacks. Work and memory grow with the places that one rank holds times all
+/// places.
 std::string too_unequal(const Dimensions& dimensions, const Shape& shape) {
   const Extent grid = extent(dimensions, shape);
   if (grid.held == 1 || grid.held * grid.places <= std::max<std::int64_t>(64 * std::int64_t{shape.ranks}, 4096))
@@ -342,7 +355,8 @@ std::string too_unequal(const Dimensions& dimensions, const Shape& shape) {
          std::to_string(grid.held);
 }
 
-/// Why nodes cannot exchange in the order of the topology or by groups; "" if they can, or are not asked to.
+/// Returns why nodes cannot exchange in the order of the topology or of groups. Returns "" if they can or if the order
+/// is order=shift.
 std::string no_order(const Spec& spec, const Shape& shape) {
   using Kind = Dimensions::Kind;
   if (spec.order == Order::shift) return "";
@@ -376,7 +390,7 @@ std::string unsuitable_grid(const Spec& spec, const Shape& shape) {
         return "groups of " + std::to_string(dimensions.sizes[i]) + " ranks cannot be made of groups of " +
                std::to_string(dimensions.sizes[i - 1]);
   if (const std::string problem = too_unequal(dimensions, shape); !problem.empty()) return problem;
-  constexpr Rank most_uneven = 256;  // what they take and hold is then counted in the schedules of all ranks
+  constexpr Rank most_uneven = 256;  // their costs are counted in the schedules of all ranks
   const bool uneven = extent(dimensions, shape).places != shape.ranks;
   if (uneven && shape.ranks > most_uneven && (spec.digits != Digits::standard || spec.paths != Paths::ordered))
     return "digits=balanced and paths=rotated need groups of equal size on more than " + std::to_string(most_uneven) +

@@ -1,5 +1,6 @@
-/// What exchanges by leaders share, among all ranks (leaders.cpp) and with neighbours (neighbour_leaders.cpp): where a
-/// rank is among the members and leaders of its node, and the rounds of a phase.
+/// ByLeaders is the common part of exchanges by leaders, among all ranks (leaders.cpp) and with neighbours of a virtual
+/// topology (neighbour_leaders.cpp). It knows the rank's place among the members and leaders of its node, and adds the
+/// rounds of a phase.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +30,10 @@ class ByLeaders {
   LeaderMap map_;
   FlowBuilder flow_;
   std::int32_t node_;
-  std::span<const Rank> members_;  ///< of our node
-  std::int32_t member_;            ///< which of them we are
-  Group group_;                    ///< that we are in
-  std::span<const Rank> mine_;     ///< its members; the first leads it
+  std::span<const Rank> members_;  ///< of this rank's node
+  std::int32_t member_;            ///< index of this rank among them
+  Group group_;                    ///< the group of this rank
+  std::span<const Rank> mine_;     ///< members of the group; the first is its leader
 };
 
 }  // namespace swapmeet

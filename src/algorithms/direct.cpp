@@ -1,8 +1,8 @@
-/// Direct exchange: every block in one message from its source to its destination. One round; what makes the named
-/// algorithms differ is only the peer order, the window, the completion rule and the segment size.
+/// Direct exchange: every block is sent in one message from its source to its destination, in one round. The named
+/// algorithms differ only in the peer order, the window, the completion rule and the segment size.
 ///
-/// With order=topology or groups a message has a slot, which is its position (algorithms/phase.hpp): with complete=all a round
-/// holds the messages of `window` slots, in which a rank may have none.
+/// With order=topology or order=groups a message has a slot, which determines its position (algorithms/phase.hpp). With
+/// complete=all a round holds the messages of `window` slots; a rank may have none in a slot.
 ///
 /// Source:  thakur2005 (pairwise, spread-out), fft (multi-pair), slimfly (randomised)
 /// Cost:    (P-1)·(α + m·β), m = bytes per block: K = D = P-1                [checked by tests/core/direct_test.py]
@@ -19,10 +19,11 @@ namespace swapmeet {
 
 namespace {
 
-/// `sends` and `receives`: the slot of each other rank; -1: itself.
+/// Adds the rounds of an order with slots. `sends` and `receives` hold the slot for each other rank; -1: the rank
+/// itself.
 void add_in_slots(const Spec& spec, std::int32_t slots, std::span<const std::int32_t> sends,
                   std::span<const std::int32_t> receives, FlowBuilder& flow) {
-  std::vector<Run> places;  // of what is sent, then of what is received
+  std::vector<Run> places;  // of sent blocks, then of received ones
   places.reserve(2 * sends.size());
   const auto messages = [&](std::span<const std::int32_t> slot_of, Location (*place_of)(Rank)) {
     std::vector<PositionedMessage> all;

@@ -1,6 +1,6 @@
-/// What a family of algorithms has to say for itself: the one place where algorithms are known by their family.
+/// Algorithm is the interface of a family of algorithms. algorithm_of() maps families to algorithms.
 ///
-/// A family is a file that defines an Algorithm, and a row of the table in families.cpp: docs/howto/algorithm.md.
+/// A new family needs a file that defines an Algorithm, and a case in algorithm_of(): docs/howto/algorithm.md.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@
 namespace swapmeet {
 
 struct Algorithm {
-  /// What travels to and from a rank. Pure: the same arguments give the same flow on every rank and machine.
+  /// Returns the flow of one rank. Pure: the same arguments give the same flow on every rank and machine.
   SlotFlow (*flow)(const Spec& spec, const Shape& shape, Rank rank);
-  /// Why `spec` cannot serve a communicator of this shape; "" if it can. nullptr: it always can.
+  /// Returns why `spec` cannot serve a communicator of this shape, or "" if it can. nullptr: it always can.
   std::string (*unsuitable)(const Spec& spec, const Shape& shape) = nullptr;
-  /// The grid on which every rank does what the others do, with peers as far from it; nullopt: there is none. nullptr:
-  /// there never is.
+  /// Returns the grid on which all ranks have the same flow relative to their own place, or nullopt if there is none.
+  /// nullptr: there never is.
   std::optional<Arrangement> (*alike_on)(const Spec& spec, const Shape& shape) = nullptr;
-  bool proved = false;  ///< for every number of ranks: docs/proofs.md
+  bool proved = false;  ///< whether it is proved for every number of ranks: docs/proofs.md
 };
 
-/// Requires family != Family::native, which is the host MPI.
+/// Returns the algorithm of a family. Throws std::logic_error for Family::native, the host MPI.
 const Algorithm& algorithm_of(Family family);
 
 inline std::optional<Arrangement> alike_on(const Spec& spec, const Shape& shape) {

@@ -1,4 +1,4 @@
-/// From a point of the family to what one rank does.
+/// Generates the flow and the schedule of one rank from a spec.
 #pragma once
 
 #include <string>
@@ -8,19 +8,21 @@
 
 namespace swapmeet {
 
-/// Why `spec` cannot serve a communicator of this shape; "" if it can.
+/// Returns why `spec` cannot serve a communicator of this shape, or "" if it can.
 std::string unsuitable(const Spec& spec, const Shape& shape);
 
-/// What travels to and from `rank`, all that an exchange of blocks of unequal size needs. As pure as generate().
+/// Returns the flow of `rank`. An exchange of blocks of unequal size needs nothing else. Requirements and purity are
+/// those of generate().
 Flow flow(const Spec& spec, const Shape& shape, Rank rank);
 
-/// The schedule of `rank`, for blocks of equal size: its flow, placed. Pure: the same arguments give the same schedule on
-/// every rank and machine.
-/// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
+/// Returns the schedule of `rank` for blocks of equal size, made from its flow by place(). Pure: the same arguments
+/// give the same schedule on every rank and machine.
+/// Requires that spec.family is not Family::native and that unsuitable(spec, shape) is empty.
 Schedule generate(const Spec& spec, const Shape& shape, Rank rank);
 
-/// Scratch blocks that are enough for the schedule of any rank, where all do alike (alike_on()): their schedules differ in
-/// what they stage. O(one schedule).
+/// Returns a number of scratch blocks that is sufficient for the schedule of every rank, if all ranks have the same
+/// flow relative to their own place (alike_on()). Their schedules still differ in the blocks that they stage. O(one
+/// schedule).
 std::int64_t scratch_of_alike(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

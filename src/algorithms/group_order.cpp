@@ -12,7 +12,7 @@ GroupOrder::GroupOrder(const Spec& spec, const Shape& shape) {
     if (spec.group_ranks > 0) return rank / spec.group_ranks;
     return shape.hierarchy.empty() ? 0 : shape.hierarchy.front()[static_cast<std::size_t>(rank)];
   };
-  std::unordered_map<std::int32_t, std::int32_t> numbers;  // of groups, in the order of their first ranks
+  std::unordered_map<std::int32_t, std::int32_t> numbers;  // numbers of groups, in the order of their first ranks
   std::vector<std::int32_t> sizes;
   for (const Rank first : endpoints(spec, shape).first_ranks) {
     const std::int32_t group =

@@ -1,4 +1,4 @@
-/// The schedules that a process has generated.
+/// KnownSchedules caches the last schedules that a process has generated.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,11 @@
 
 namespace swapmeet {
 
-/// Any thread.
+/// Thread-safe cache of up to 16 schedules, found by spec, shape and rank.
 class KnownSchedules {
  public:
-  /// What the function generate() returns. Schedules of many ranks are not kept: they are large, and to exchange takes longer.
+  /// Returns the result of swapmeet::generate(). Schedules for more than 1024 ranks are not kept: they are large, and
+  /// the exchange takes longer than their generation.
   std::shared_ptr<const Schedule> generate(const Spec& spec, const Shape& shape, Rank rank) {
     constexpr Rank most_ranks = 1024;
     const auto make = [&] { return std::make_shared<const Schedule>(swapmeet::generate(spec, shape, rank)); };

@@ -1,23 +1,27 @@
-/// Exchange by leaders: few messages between nodes, each for many pairs of ranks (topology/leader_map.hpp says who
-/// leads whom). Three phases, each with its messages in one round, or in several if the window says so:
-///   gather    a rank sends to each member of its node the block for it, and to each leader there, in a message of its
-///             own, the blocks that this leader sends on
-///   exchange  a leader sends to each group that it serves, in one message, the blocks of all members of its node
-///   scatter   a leader sends to each other member of its group, in one message, its blocks from all other nodes
-/// Slots of a leader: what arrives as [source][destination], then what leaves as [group served][source][destination].
-/// A group of one rank receives where its blocks end; a node of one rank sends from where they begin.
+/// Exchange by leaders: few messages between nodes, each for many pairs of ranks. topology/leader_map.hpp assigns the
+/// leaders. There are three phases. Each has one round, or several if the window is smaller.
+///   gather    a rank sends one message with one block to each node peer, and one message to each leader of its node,
+///             with the blocks that this leader sends to other nodes
+///   exchange  a leader sends one message to each group that it serves, with the blocks of all members of its node
+///   scatter   a leader sends one message to each other member of its group, with its blocks from all other nodes
+/// The slots of a leader hold arriving blocks as [source][destination], then departing blocks as
+/// [group served][source][destination]. A group of one rank receives blocks at their final places. A node of one rank
+/// sends blocks from the send buffer.
 ///
-/// The position of a message (algorithms/phase.hpp) is how many members on (gather) or nodes on (exchange) its receiver
-/// is, or its receiver's place in the group (scatter). Between nodes it is the slot of the two nodes with
-/// order=topology and groups.                                    [Proof: docs/proofs.md, "Leaders of nodes"]
+/// The position of a message (algorithms/phase.hpp) is the distance of its receiver among the members (gather) or nodes
+/// (exchange), or its receiver's index in the group (scatter). Between nodes, with order=topology and order=groups, it
+/// is the slot of the two nodes.
+///                                                                       [Proof: docs/proofs.md, "Leaders of nodes"]
 ///
 /// Source:  fft, section 3; kandalla2009 (several leaders of a node)
 /// Cost:    of a leader on N nodes of Q ranks, with k leaders and so groups of G = Q/k ranks:
 ///          K = (Q-1) + (k-1) + (N-1) + (G-1) and D = (Q-1) + (N-1)·((k-1)·G + Q·G + (G-1)·Q); any nodes:
 ///          model/counts.hpp                                      [checked by tests/core/leaders_test.py]
-/// Needs:   any nodes.   Scratch: (N-1)·Q·G for what arrives (G > 1) and as much for what leaves (Q > 1). Where
-///          messages within a node must be contiguous (intra=mpi, pack=memcpy) also the larger of (N-1)·(k-1)·G +
-///          (N-1)·(Q-1)·G with the former, and (N-1)·(G-1)·Q without it. [checked by tests/core/leaders_test.py]
+/// Needs:   any nodes.
+/// Scratch: (N-1)·Q·G blocks for arriving blocks (G > 1) and as many for departing ones (Q > 1). If messages within a
+///          node must be contiguous (intra=mpi, pack=memcpy), also the larger of these two:
+///          (N-1)·(k-1)·G + (N-1)·(Q-1)·G together with the departing blocks, and (N-1)·(G-1)·Q without them.
+///                                                                [checked by tests/core/leaders_test.py]
 
 #include <algorithm>
 #include <utility>
@@ -50,7 +54,7 @@ class Leaders : ByLeaders {
  private:
   bool packs_within() const { return spec_.packing == Packing::memcpy && spec_.intra == Transport::mpi; }
 
-  /// Calls use(group, the first slot of its blocks, how many ranks it has) for each group that we serve.
+  /// Calls use(group, first slot of its blocks, number of its ranks) for each group that this leader serves.
   void for_each_served(auto use) const {
     for (std::int32_t first = leaving_; const Group group : served_) {
       const std::int32_t size = count_of(map_.members(group));
@@ -65,7 +69,7 @@ class Leaders : ByLeaders {
     return all;
   }
 
-  /// What our node's member number `source` sends through us.
+  /// Returns the slots of the blocks that member number `source` of this node sends through this leader.
   RunList gathered(std::int32_t source) const {
     RunList all;
     for_each_served([&](Group, std::int32_t first, std::int32_t size) {
@@ -81,10 +85,11 @@ class Leaders : ByLeaders {
     return all;
   }
 
-  /// What arrives from all other nodes for the member of our group at `position`, as the leader keeps it.
+  /// Returns the slots in which the leader keeps the blocks from all other nodes for the member of its group at
+  /// `position`.
   RunList kept_for(std::int32_t position) const { return slots(position, elsewhere_, count_of(mine_)); }
 
-  /// The same where it ends.
+  /// Returns the final places of this rank's blocks from all other nodes.
   RunList from_elsewhere() const {
     RunList all;
     for (const Rank source : map_.ranks())
@@ -124,7 +129,8 @@ class Leaders : ByLeaders {
     for (std::int32_t i = 1; i < nodes && leads(); ++i) {
       const std::int32_t from = (node_ - i + nodes) % nodes;
       const auto sources = map_.members(from);
-      const std::int32_t before = map_.first(from) - (from > node_ ? count_of(members_) : 0);  // ranks of other nodes
+      // `before` is the number of ranks on the other nodes before `from`.
+      const std::int32_t before = map_.first(from) - (from > node_ ? count_of(members_) : 0);
       RunList blocks;
       if (mine_.size() > 1) blocks = slots(before * count_of(mine_), count_of(sources) * count_of(mine_));
       else
@@ -133,7 +139,8 @@ class Leaders : ByLeaders {
       incoming.add(map_.leader({from, map_.sender(from, group_)}), position, mine_.size() == 1, std::move(blocks));
     }
     if (order) outgoing.sort(), incoming.sort();
-    flow_.phase(spec_.packing == Packing::memcpy && map_.smallest_group() == 1);  // others are contiguous
+    // Blocks for groups of more than one rank are contiguous in the slots of both leaders.
+    flow_.phase(spec_.packing == Packing::memcpy && map_.smallest_group() == 1);
     add_rounds(order ? order->slots : nodes - 1, outgoing, incoming);
   }
 
@@ -149,14 +156,15 @@ class Leaders : ByLeaders {
   }
 
   const Shape& shape_;
-  std::int32_t elsewhere_;     ///< ranks of other nodes
-  std::vector<Group> served_;  ///< that we send to, as a leader
-  std::int32_t leaving_ = 0;   ///< the first slot of what leaves
+  std::int32_t elsewhere_;     ///< number of ranks on other nodes
+  std::vector<Group> served_;  ///< groups to which this rank sends, as a leader
+  std::int32_t leaving_ = 0;   ///< the first slot of departing blocks
 };
 
 SlotFlow leaders(const Spec& spec, const Shape& shape, Rank rank) { return Leaders(spec, shape, rank).make(); }
 
-/// Why a leader would have more blocks in scratch than can be numbered, or nodes cannot exchange in this order; "" if neither.
+/// Returns why the family cannot be used, or "" if it can: a leader has more scratch blocks than can be numbered, or
+/// nodes cannot exchange in this order.
 std::string unsuitable_to_lead(const Spec& spec, const Shape& shape) {
   const std::int64_t ranks = shape.ranks;
   if (const std::string problem = too_unequal_groups(spec, shape); !problem.empty()) return problem;
@@ -169,7 +177,7 @@ std::string unsuitable_to_lead(const Spec& spec, const Shape& shape) {
     const std::int64_t size = map.size(node), leaders = map.leaders(node);
     const std::int64_t arrives = ((size - 1) / leaders + 1) * (ranks - size);
     const std::int64_t served = std::min(((all_leaders - leaders - 1) / leaders + 1) * most, ranks - size);
-    if (2 * (arrives + size * served) + ranks > INT32_MAX)  // twice: staged, too
+    if (2 * (arrives + size * served) + ranks > INT32_MAX)  // twice, because they may also be staged
       return "a node of " + std::to_string(size) + " ranks has too few leaders for its blocks";
   }
   return "";

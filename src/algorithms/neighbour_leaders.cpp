@@ -1,19 +1,22 @@
-/// Exchange with neighbours by leaders: all blocks that a node has for a group of ranks of another one in one message
-/// (topology/leader_map.hpp says who leads whom). Three phases, as among all ranks (algorithms/leaders.cpp):
-///   gather    a rank sends to each neighbour on its node, in one message, the blocks for it, and to each leader there, in
-///             another, the blocks that this leader sends on
-///   exchange  a leader sends to each group that it serves, in one message, the blocks of all members of its node
-///   scatter   a leader sends to each other member of its group, in one message, its blocks from all other nodes
-/// What has no blocks is not sent. Both ends of a message list its blocks by source, destination and number of the edge: a
-/// sender knows them from the lists of the ranks of its own node, a receiver from those of its own.
+/// Exchange with neighbours of a virtual topology by leaders: all blocks of a node for a group of ranks of another node
+/// are sent in one message. topology/leader_map.hpp assigns the leaders. There are three phases, as in the exchange
+/// among all ranks (algorithms/leaders.cpp):
+///   gather    a rank sends one message to each neighbour on its node, with the blocks for it, and another one to each
+///             leader of its node, with the blocks that this leader sends to other nodes
+///   exchange  a leader sends one message to each group that it serves, with the blocks of all members of its node
+///   scatter   a leader sends one message to each other member of its group, with its blocks from all other nodes
+/// Messages without blocks are not sent. Both ends of a message list its blocks by source, destination and number of
+/// the edge. The sender knows them from the lists of the ranks of its own node, and so does the receiver.
 ///
-/// The position of a message is as among all ranks, so nobody waits for ever: of the messages that are not over the first,
-/// by phase and position, is the first of both of its ends.
+/// The position of a message is defined as in the exchange among all ranks. No rank waits forever: the first unfinished
+/// message, by phase and position, is the first unfinished one of both of its ends.
 ///
 /// Source:  kandalla2009 (leaders of a node); MPI Advance, locality_aware (messages of neighbours combined by node)
-/// Cost:    between nodes one message for each group of another node that any rank of the node has blocks for; an edge between
-///          nodes moves its block up to three times, one within a node once       [checked by tests/core/neighbours_test.py]
-/// Needs:   an order that is no order=topology.   Scratch: a block for each that a leader passes on, and as much for packing.
+/// Cost:    between nodes one message for each group of another node that any rank of the node has blocks for; an edge
+///          between nodes moves its block up to three times, an edge within a node once
+///                                                                         [checked by tests/core/neighbours_test.py]
+/// Needs:   any order except topology and groups.
+/// Scratch: one block for each block that a leader passes on, and as many for packing.
 /// Proof:   docs/proofs.md, "Exchange with neighbours"
 #include "algorithms/neighbour_leaders.hpp"
 
@@ -27,10 +30,10 @@ namespace swapmeet {
 
 namespace {
 
-/// A block on its way between two ranks, and where this rank has it.
+/// A block in transit between two ranks, and its place on this rank.
 struct OnTheWay {
   Rank source = 0, destination = 0;
-  std::int32_t number = 0;  ///< of its edge
+  std::int32_t number = 0;  ///< number of its edge
   Location place{};
 
   friend bool operator<(const OnTheWay& a, const OnTheWay& b) {
@@ -39,7 +42,8 @@ struct OnTheWay {
 };
 using Blocks = std::vector<OnTheWay>;
 
-/// Those that a neighbourhood sends, where they begin, and those that it receives, where they end.
+/// outgoing() returns the blocks that a rank sends, with their places in the send buffer. incoming() returns the blocks
+/// that it receives, with their final places. Both are sorted.
 Blocks outgoing(const Neighbourhood& all) {
   Blocks blocks;
   for (const Edge& edge : edges_out(all)) blocks.push_back({all.rank, edge.peer, edge.number, own_block(edge.block)});
@@ -68,20 +72,22 @@ class NeighbourLeaders : ByLeaders {
   }
 
  private:
-  /// Blocks by a rank or node that they have in common, in their order.
+  /// Blocks grouped by a common rank or node. Each group is sorted.
   using Shares = std::unordered_map<std::int32_t, Blocks>;
 
   bool elsewhere(Rank rank) const { return map_.node_of(rank) != node_; }
 
-  /// The rank of our node that sends on what is for a rank of another.
+  /// Returns the leader of this node that sends the blocks for `destination`, a rank of another node.
   Rank through(Rank destination) const { return map_.leader({node_, map_.sender(node_, map_.group_of(destination))}); }
 
+  /// Assigns the next unused slot to a block.
   OnTheWay in_slot(OnTheWay block) {
     block.place = slot(slots_++);
     return block;
   }
 
-  /// Adds a message with `peer` of its share, if there is any, to be received by `receiver`.
+  /// Adds a message with `peer` that holds the blocks of `key`, if there are any. `receiver` is the rank that receives
+  /// it.
   static void add(PositionedMessages& messages, Rank peer, std::int32_t position, Rank receiver, const Shares& all,
                   std::int32_t key) {
     const auto share = all.find(key);
@@ -93,7 +99,7 @@ class NeighbourLeaders : ByLeaders {
   }
 
   void gather() {
-    Shares near, far, from_near, gathered;  // the first two by receiver, the others by sender
+    Shares near, far, from_near, gathered;  // near, far: by receiver; from_near, gathered: by sender
     for (const OnTheWay& block : outgoing(all_.of(rank_)))
       if (!elsewhere(block.destination)) near[block.destination].push_back(block);
       else if (const Rank leader = through(block.destination); leader != rank_) far[leader].push_back(block);
@@ -123,7 +129,7 @@ class NeighbourLeaders : ByLeaders {
 
   void exchange() {
     const std::int32_t nodes = map_.nodes();
-    Shares for_groups, from_nodes;  // by leader, and by node
+    Shares for_groups, from_nodes;  // by leader; by node
     for (const OnTheWay& block : leaving_) for_groups[map_.leader(map_.group_of(block.destination))].push_back(block);
     for (const Rank member : mine_)
       for (const OnTheWay& block : leads() ? incoming(all_.of(member)) : Blocks())
@@ -161,7 +167,7 @@ class NeighbourLeaders : ByLeaders {
   bool packs() const { return spec_.packing == Packing::memcpy; }
 
   const NodeNeighbourhoods& all_;
-  Blocks leaving_, arriving_;  ///< between nodes by this rank
+  Blocks leaving_, arriving_;  ///< blocks sent to other nodes, and received from them, by this rank
   std::int32_t slots_ = 0;
 };
 

@@ -1,4 +1,5 @@
-/// Exchange with neighbours by leaders of nodes: one of the families behind algorithms/neighbours.hpp.
+/// Exchange with neighbours of a virtual topology by leaders of nodes. One of the families used by
+/// algorithms/neighbours.hpp.
 #pragma once
 
 #include "schedule/flow_builder.hpp"
@@ -7,7 +8,7 @@
 
 namespace swapmeet {
 
-/// What travels to and from `rank`, of whose node `all` is.
+/// Returns the flow of `rank`. `all` describes the neighbourhoods on its node.
 SlotFlow leaders_for_neighbours(const Spec& spec, const NodeNeighbourhoods& all, Rank rank);
 
 }  // namespace swapmeet

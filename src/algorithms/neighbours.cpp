@@ -1,14 +1,15 @@
-/// Exchange with neighbours: every block in one message from its source to its destination; those of a rank for itself are
-/// copied.
+/// Exchange with neighbours of a virtual topology: every block is sent in one message from its source to its
+/// destination. Blocks of a rank for itself are copied.
 ///
-/// An edge has a position that both of its ends know: on a grid the direction in which its block goes; else the place of
-/// the peer in the order of the spec, the first edges between two ranks before the second ones. Both ends send and receive
-/// by position, so nobody waits for ever: of the edges that are not over the first is the first of both of its ends. With
-/// complete=any and test it is in both windows; with complete=all a round holds `window` positions, all in flight.
+/// An edge has a position that both of its ends know. On a grid it is the direction in which its block goes. Otherwise
+/// it is the place of the peer in the order of the spec, with the first edges between two ranks before the second ones.
+/// Both ends send and receive in the order of positions, so no rank waits forever: the first unfinished edge is the
+/// first unfinished one of both of its ends. With complete=any and complete=test it is in both windows. With
+/// complete=all a round holds `window` positions, all in flight together.
 ///
 /// Source:  MPI-4.1, 8.6 (the meaning); fft, thakur2005, slimfly (the orders)
 /// Cost:    a message for each edge, with α + m·β for m bytes              [checked by tests/core/neighbours_test.py]
-/// Needs:   an order that is no order=topology.   Scratch: 0 blocks.
+/// Needs:   any order except topology and groups.   Scratch: 0 blocks.
 /// Proof:   docs/proofs.md, "Exchange with neighbours"
 #include "algorithms/neighbours.hpp"
 
@@ -24,13 +25,14 @@ namespace swapmeet {
 
 namespace {
 
+/// A message of one block, with its position.
 struct Positioned {
   std::int64_t position = 0;
   Rank peer = 0;
   Location block{};
 };
 
-/// The places of all ranks in an order.
+/// Places determines the positions of edges by the places of all ranks in the peer order.
 class Places {
  public:
   Places(const Spec& spec, const Neighbourhood& all) : order_(spec.order), ranks_(all.ranks), rank_(all.rank) {
@@ -74,7 +76,7 @@ std::vector<Positioned> in_order(const Neighbourhood& all, const Places* places,
   return messages;
 }
 
-/// Rounds of `width` positions, those that hold any message.
+/// Adds rounds of `width` positions each, without rounds that would be empty.
 void add_batches(std::int64_t width, Posting posting, std::span<const Positioned> sends,
                  std::span<const Positioned> receives, FlowBuilder& flow) {
   while (!sends.empty() || !receives.empty()) {
@@ -116,7 +118,7 @@ std::string unsuitable_for_neighbours(const Spec& spec) {
   if (spec.family == Family::bruck) return "blocks for neighbours are sent directly, or by leaders of nodes";
   if (spec.order == Order::topology || spec.order == Order::groups)
     return "an order of the topology or by groups is for exchanges of all with all";
-  // of two messages to one rank, the second could be granted before the first
+  // With several messages to one rank, the second one could be granted before the first.
   if (spec.posting == Posting::granted)
     return "post=granted is for one message between two ranks, not for several edges";
   if (spec.family == Family::direct && spec.sizes != Sizes::automatic)

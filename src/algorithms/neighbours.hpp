@@ -1,4 +1,4 @@
-/// Exchanges with the neighbours of a virtual topology, by a point of the family that fits.
+/// Schedules of exchanges with the neighbours of a virtual topology.
 #pragma once
 
 #include <string>
@@ -9,18 +9,19 @@
 
 namespace swapmeet {
 
-/// Why exchanges with neighbours cannot go by `spec`; "" if they can. The same for all topologies.
+/// Returns why exchanges with neighbours cannot use `spec`, or "" if they can. The result is the same for all
+/// topologies.
 std::string unsuitable_for_neighbours(const Spec& spec);
 
-/// What one rank does: pure, as generate(). Requires that `spec` is suitable, and does not forward.
+/// Returns the schedule of one rank. Pure, as generate(). `spec` must be suitable and must not forward blocks.
 Schedule generate(const Spec& spec, const Neighbourhood& neighbourhood);
 
-/// The same for blocks of equal size, of any suitable spec: `all` is of the node of `rank`; and what travels, whatever the
-/// sizes.
+/// Return the schedule of one rank for blocks of equal size, and its flow for blocks of any size. `spec` may be any
+/// suitable spec. `all` describes the neighbourhoods on the node of `rank`.
 Schedule generate(const Spec& spec, const NodeNeighbourhoods& all, Rank rank);
 Flow flow(const Spec& spec, const NodeNeighbourhoods& all, Rank rank);
 
-/// What both are made of. It has as many phases on every rank.
+/// Returns the slot flow from which both are made. It has the same number of phases on every rank.
 SlotFlow slot_flow(const Spec& spec, const NodeNeighbourhoods& all, Rank rank);
 
 }  // namespace swapmeet

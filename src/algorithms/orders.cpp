@@ -29,7 +29,7 @@ Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed)
   const auto me = static_cast<std::size_t>(rank);
   const bool randomised = order == Order::random || order == Order::scatter;
   const std::vector<Rank> ranks = randomised ? shuffled_ranks(shape.ranks, seed) : std::vector<Rank>{};
-  std::size_t column = 0;  // where `rank` stands in the first row
+  std::size_t column = 0;  // index of `rank` in the first row
   while (order == Order::random && ranks[column] != rank) ++column;
   Peers peers{std::vector<Rank>(p), std::vector<Rank>(p)};
   for (std::size_t i = 0; i < p; ++i) {

@@ -8,18 +8,20 @@ namespace swapmeet {
 
 namespace {
 
-/// One dimension of the grid: a group of its level has members, the groups of the level below (below the first: ranks).
+/// A dimension of the grid, which belongs to one level of the hierarchy. The members of a group of this level are the
+/// groups of the level below; at the lowest level they are ranks.
 struct Axis {
-  // by rank: which member of its group it is in, by the order of their first ranks
+  // for each rank: index of its member in the group, in the order of the members' first ranks
   std::vector<std::int32_t> coordinate;
-  std::vector<std::int32_t> members;  // by rank: how many its group has
-  std::int32_t size = 1;              // the most that any group has
+  std::vector<std::int32_t> members;  // for each rank: number of members of its group
+  std::int32_t size = 1;              // largest number of members of any group
 
-  /// How many coordinates stand for this rank's member: the members take the missing places in turn.
+  /// Returns the number of coordinates that belong to this rank's member. The members of a group share its missing
+  /// places in turn.
   std::int32_t held(std::size_t rank) const { return (size - 1 - coordinate[rank]) / members[rank] + 1; }
 };
 
-/// The groups by numbers of at least 0 and less than there are ranks.
+/// Renumbers groups if necessary, so that all numbers are at least 0 and less than the number of ranks.
 std::vector<std::int32_t> numbered(std::vector<std::int32_t> groups) {
   const auto [least, most] = std::ranges::minmax(groups);
   if (least >= 0 && most < static_cast<std::int32_t>(groups.size())) return groups;
@@ -30,6 +32,7 @@ std::vector<std::int32_t> numbered(std::vector<std::int32_t> groups) {
   return groups;
 }
 
+/// Makes the dimension of the groups `group_of`, whose members are `member_of`; both have an entry for each rank.
 Axis axis(const std::vector<std::int32_t>& member_of, const std::vector<std::int32_t>& group_of) {
   Axis axis;
   const std::size_t ranks = group_of.size();
@@ -44,7 +47,8 @@ Axis axis(const std::vector<std::int32_t>& member_of, const std::vector<std::int
   return axis;
 }
 
-/// The dimensions of a hierarchy, innermost first; the last is of the outermost groups, which make up one.
+/// Returns the dimensions of a hierarchy, innermost first. The members of the last dimension are the outermost groups,
+/// which together form one group.
 std::vector<Axis> axes(const Dimensions& dimensions, const Shape& shape) {
   const auto ranks = static_cast<std::size_t>(shape.ranks);
   std::vector<std::int32_t> members(ranks);
@@ -74,15 +78,15 @@ Arrangement regular(std::vector<std::int32_t> sizes, Rank ranks) {
   return grid;
 }
 
-/// Where a group has too few members, they take the missing places in turn.
+/// Assigns the missing places of each group to its members in turn.
 void fill_up(Arrangement& grid) {
-  std::ptrdiff_t unit = 1;  // places of a member
+  std::ptrdiff_t unit = 1;  // number of places of a member
   for (const std::int32_t size : grid.sizes) {
     const std::ptrdiff_t all = unit * size;
     for (auto group = grid.rank_at.begin(); group != grid.rank_at.end(); group += all) {
       std::ptrdiff_t filled = 0;
       while (filled < all && group[filled] >= 0) filled += unit;
-      if (filled == 0) continue;  // there is no such group: it is one of those that a larger one misses
+      if (filled == 0) continue;  // the group itself is missing in a larger group
       for (std::ptrdiff_t i = filled; i < all; ++i) group[i] = group[i - filled];
     }
     unit = all;
@@ -105,8 +109,8 @@ Arrangement hierarchical(const Dimensions& dimensions, const Shape& shape) {
   return grid;
 }
 
-/// Makes the digits of one dimension balanced. Even radices have one value more in one direction: by turns ahead and
-/// back, so that all digits together reach about as far in both.
+/// Makes the digits of one dimension balanced. A digit with an even radix has one value more in one direction. This
+/// direction alternates between forward and backward, so that all digits together reach about equally far in both.
 void balance(std::span<Digit> digits) {
   std::int64_t low = 0, reached = 1;
   for (Digit& digit : digits) {
@@ -115,14 +119,15 @@ void balance(std::span<Digit> digits) {
     reached *= digit.radix;
   }
   for (Digit& digit : digits) {
-    // Of the `size` ways -back to size - 1 - back: as many as possible of the short ones.
+    // Offsets modulo `size` are represented by the moves -back to size - 1 - back. They are as short as the digits
+    // allow.
     const std::int64_t size = digit.size, back = std::clamp((size - 1) / 2, low - (reached - size), low);
     digit.low = static_cast<std::int32_t>(low);
     digit.ahead = static_cast<std::int32_t>(size - back);
   }
 }
 
-std::int32_t root(std::int32_t size) {  // rounded up
+std::int32_t root(std::int32_t size) {  // square root, rounded up
   std::int32_t r = 1;
   while (std::int64_t{r} * r < size) ++r;
   return r;
@@ -133,7 +138,7 @@ std::int32_t root(std::int32_t size) {  // rounded up
 std::vector<std::int32_t> equal_factors(std::int32_t product, std::int32_t count) {
   std::vector<std::int32_t> factors;
   for (std::int32_t left = count; left > 1; --left) {
-    // The smallest divisor that is at least the left-th root of what remains.
+    // The smallest divisor that is at least the left-th root of the remaining product.
     std::int32_t factor = 1;
     const auto reaches = [&](std::int64_t base) {
       std::int64_t power = 1;
@@ -153,11 +158,11 @@ std::vector<std::int32_t> Arrangement::all_shifted(std::int32_t place, std::int3
   std::vector<std::int32_t> all{0};
   all.reserve(rank_at.size());
   for (const std::int32_t size : sizes) {
-    const std::size_t stride = all.size();  // so many offsets are 0 from this dimension on
+    const std::size_t stride = all.size();  // number of offsets that are 0 from this dimension on
     all.resize(stride * static_cast<std::size_t>(size));
     const std::int32_t along = place % size;
     place /= size;
-    for (std::int32_t offset = size; offset-- > 0;) {  // 0 last: the others begin with what stands there
+    for (std::int32_t offset = size; offset-- > 0;) {  // 0 comes last, because the others are computed from its entries
       const std::int32_t to = (along + sign * offset + size) % size * static_cast<std::int32_t>(stride);
       std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stride),
                      all.begin() + static_cast<std::ptrdiff_t>(stride) * offset,

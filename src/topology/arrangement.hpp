@@ -1,8 +1,8 @@
-/// Ranks on a grid: the product of cyclic groups on which store-and-forward exchanges move blocks.
+/// Arrangement puts ranks on a grid: the product of cyclic groups on which store-and-forward exchanges move blocks.
 ///
-/// The grid may have more places than there are ranks: where groups (nodes) are of different size, each is filled up to
-/// the largest. A place without a rank of its own is a *proxy*: another rank of the same group holds its slots and
-/// forwards blocks for it. No block starts or ends at a proxy.
+/// If groups (nodes) have different sizes, each group is filled up to the size of the largest. The grid then has more
+/// places than there are ranks. A place without a rank of its own is a *proxy*: another rank of the same group holds
+/// its slots and forwards blocks for it. No block starts or ends at a proxy.
 #pragma once
 
 #include <cstdlib>
@@ -13,17 +13,18 @@
 namespace swapmeet {
 
 struct Arrangement {
-  std::vector<std::int32_t> sizes;     ///< of the dimensions; the first runs fastest
-  std::vector<Rank> rank_at;           ///< for each place, the rank that is there or holds it
-  std::vector<std::int32_t> place_of;  ///< for each rank, its own place
+  std::vector<std::int32_t> sizes;     ///< of the dimensions; the first varies fastest
+  std::vector<Rank> rank_at;           ///< for each place: its rank, or the rank that holds the proxy
+  std::vector<std::int32_t> place_of;  ///< for each rank: its own place
 
   std::int32_t places() const { return static_cast<std::int32_t>(rank_at.size()); }
-  /// place + sign·offset, in each dimension modulo its size. `offset` is counted as a place is.
+  /// Returns place + sign·offset, in each dimension modulo its size. `offset` is encoded like a place.
   std::int32_t shifted(std::int32_t place, std::int32_t offset, std::int32_t sign) const {
     std::int32_t sum = 0, stride = 1;
     for (std::size_t d = 0; d < sizes.size(); ++d) {
       const std::int32_t size = sizes[d];
-      const bool last = d + 1 == sizes.size();  // nothing beyond it: no division, which takes most of the time
+      // The last dimension needs no division. Divisions take most of the time.
+      const bool last = d + 1 == sizes.size();
       const std::int32_t along = (last ? place : place % size) + sign * (last ? offset : offset % size);
       sum += (along < 0 ? along + size : along >= size ? along - size : along) * stride;
       if (last) break;
@@ -34,7 +35,7 @@ struct Arrangement {
     return sum;
   }
 
-  /// shifted() for every offset: a list without divisions.
+  /// Returns shifted() for every offset, computed without divisions.
   std::vector<std::int32_t> all_shifted(std::int32_t place, std::int32_t sign) const;
 
   bool is_proxy(std::int32_t place) const {
@@ -42,45 +43,50 @@ struct Arrangement {
   }
 };
 
-/// How large a grid is, without laying it out.
+/// Size of a grid, computed without making the grid.
 struct Extent {
-  std::vector<std::int32_t> sizes;    ///< of the dimensions
-  std::int64_t places = 1, held = 1;  ///< places in all; the most that one rank holds (its own and proxies)
+  std::vector<std::int32_t> sizes;  ///< of the dimensions
+  /// number of places; largest number of places that one rank holds (its own and proxies)
+  std::int64_t places = 1, held = 1;
 };
 
-/// Of the grid of `dimensions`, however unequal its groups: places and held stop at 2^31. O(ranks · levels).
+/// Returns the extent of the grid of `dimensions`, however unequal its groups are. `places` and `held` are capped at
+/// 2^31. O(ranks · levels).
 Extent extent(const Dimensions& dimensions, const Shape& shape);
 
-/// The grid of `dimensions`. Requires unsuitable() of a spec with them to be empty.
+/// Returns the grid of `dimensions`. unsuitable() of a spec with these dimensions must be empty.
 Arrangement arrange(const Dimensions& dimensions, const Shape& shape);
 
-/// `count` factors of `product`, as equal as can be, the largest first.
+/// Returns `count` factors of `product`, as equal as possible, the largest first.
 std::vector<std::int32_t> equal_factors(std::int32_t product, std::int32_t count);
 
-/// The radices of dimension `dimension` of `size` places, one for each digit, least significant first: names replaced
-/// by numbers, the last repeated until they cover the size, none larger than is of use.
+/// Returns the radices of dimension `dimension`, which has `size` places: one for each digit, least significant first.
+/// Radix::all and Radix::root are replaced by numbers. The last radix is repeated until the digits cover the size. No
+/// radix is larger than useful.
 Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, std::int32_t size);
 
-/// Values are numbered 0 to radix - 1: 0 stays. Of standard digits the value z moves z·weight places ahead. Of balanced
-/// ones they are 0, 1, -1, 2, -2, ... (or 0, -1, 1, ...), so they move at most half as far, in both directions.
+/// A digit of an offset. Its values are numbered 0 to radix - 1; value 0 does not move a block. With standard digits,
+/// value z moves a block z·weight places forward. With balanced digits, the numbers stand for the values 0, 1, -1, 2,
+/// -2, ... (or 0, -1, 1, ...), so blocks move at most half as far, in both directions.
 struct Digit {
   std::size_t dimension;
   std::int32_t number;  ///< within the dimension, from 0
   std::int32_t weight;  ///< in places along the dimension
   std::int32_t radix;
-  std::int32_t size;       ///< of the dimension
-  std::int32_t ahead = 0;  ///< balanced: offsets below it move ahead in all, others back; 0: standard
-  std::int32_t low = 0;    ///< balanced: how far back all digits of the dimension reach together
+  std::int32_t size;  ///< of the dimension
+  /// balanced: offsets below this one move forward in total, others backward; 0: standard digits
+  std::int32_t ahead = 0;
+  std::int32_t low = 0;    ///< balanced: how far back all digits of the dimension together can move
   std::int32_t least = 0;  ///< balanced: minus the least value
 
-  /// Of an offset along the dimension, 0 to size - 1.
+  /// Returns the value of this digit in an offset along the dimension, 0 to size - 1.
   std::int32_t value(std::int32_t offset) const {
     if (ahead == 0) return offset / weight % radix;
     const std::int32_t z = (offset + low - (offset < ahead ? 0 : size)) / weight % radix - least;
-    const bool first = 2 * least < radix ? z > 0 : z < 0;  // of the two directions, that with more values
+    const bool first = 2 * least < radix ? z > 0 : z < 0;  // the direction with more values has the odd numbers
     return first ? 2 * std::abs(z) - 1 : 2 * std::abs(z);
   }
-  /// How many places ahead the value moves, modulo the size.
+  /// Returns the number of places that the value moves forward, modulo the size.
   std::int32_t step(std::int32_t value) const {
     const std::int32_t z = ahead == 0                                ? value
                            : (value % 2 != 0) == (2 * least < radix) ? (value + 1) / 2
@@ -90,7 +96,7 @@ struct Digit {
   }
 };
 
-/// The digits of all dimensions, in the order in which blocks travel by them.
+/// Returns the digits of all dimensions, in the order in which blocks move by them.
 std::vector<Digit> digits_along(const std::vector<Radices>& radices, const std::vector<std::int32_t>& sizes,
                                 Digits digits = Digits::standard);
 

@@ -15,7 +15,7 @@ Endpoints endpoints(const Spec& spec, const Shape& shape) {
     for (Rank rank = 0; rank < shape.ranks; ++rank) member_of[static_cast<std::size_t>(rank)] = map.node_of(rank);
   } else if (spec.family == Family::bruck) {
     const Arrangement grid = arrange(spec.dimensions, shape);
-    const std::int32_t places = grid.places() / grid.sizes.back();  // of a node
+    const std::int32_t places = grid.places() / grid.sizes.back();  // places of a node
     for (std::size_t rank = 0; rank < member_of.size(); ++rank) member_of[rank] = grid.place_of[rank] / places;
   } else {
     std::iota(member_of.begin(), member_of.end(), 0);

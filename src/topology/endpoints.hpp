@@ -1,4 +1,4 @@
-/// The endpoints of an order of the topology: between what blocks travel.
+/// Endpoints of an order with slots: the ranks or nodes between which blocks are sent.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace swapmeet {
 
-/// Ranks, or what blocks travel between: the nodes (or groups) of leaders and of two layers. Each is known by its
-/// number, in the order of first ranks, and stood for by its first rank.
+/// Endpoints are ranks; for leaders and two layers they are nodes (or groups). Endpoints are numbered in the order of
+/// their first ranks, and each is represented by its first rank.
 struct Endpoints {
-  std::vector<Rank> first_ranks;        ///< of each
-  std::vector<std::int32_t> member_of;  ///< for each rank, which of them it is in
+  std::vector<Rank> first_ranks;        ///< for each endpoint
+  std::vector<std::int32_t> member_of;  ///< for each rank: the endpoint that contains it
 };
 
-/// Requires unsuitable(spec, shape) to be empty.
+/// Returns the endpoints. unsuitable(spec, shape) must be empty.
 Endpoints endpoints(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

@@ -8,7 +8,7 @@ namespace swapmeet {
 
 LeaderMap::LeaderMap(const Shape& shape, std::int32_t leaders)
     : ranks_(static_cast<std::size_t>(shape.ranks)), node_of_(ranks_.size(), 0), leaders_before_{0} {
-  std::unordered_map<std::int32_t, std::int32_t> number;  // of a node, by its number in the hierarchy
+  std::unordered_map<std::int32_t, std::int32_t> number;  // number of each node, by its group in the hierarchy
   if (!shape.hierarchy.empty())
     std::ranges::transform(shape.hierarchy[0], node_of_.begin(), [&](std::int32_t node) {
       return number.try_emplace(node, static_cast<std::int32_t>(number.size())).first->second;
@@ -35,7 +35,7 @@ std::int32_t LeaderMap::sender(std::int32_t node, Group group) const {
 std::vector<Group> LeaderMap::served(std::int32_t node, std::int32_t number, std::size_t most) const {
   std::vector<Group> groups;
   const std::int32_t step = leaders(node);
-  std::int32_t next = number;  // the turn of this leader, counted from the first group of `other`
+  std::int32_t next = number;  // the next group of this leader, counted from the first group of `other`
   for (std::int32_t i = 1, other = node + 1; i < nodes() && groups.size() < most; ++i, ++other) {
     if (other >= nodes()) other = 0;
     for (; next < leaders(other) && groups.size() < most; next += step) groups.push_back({other, next});

@@ -1,9 +1,9 @@
-/// Which ranks of a node send and receive for it, and for whom.
+/// LeaderMap assigns leaders: the ranks of a node that send and receive for other ranks of the node.
 ///
-/// The members of a node, in rank order, are cut into as many groups as it has leaders, as equal as can be; a group's
-/// first member is its leader and receives for it. What a node has for group g of another node leaves through one of
-/// its own leaders: all groups of all other nodes, in the order of nodes from its own on, are dealt out to its leaders
-/// in turn.
+/// The members of a node, in rank order, are divided into as many groups as the node has leaders, as equal as possible.
+/// The first member of a group is its leader and receives for the group. Blocks for a group of another node are sent by
+/// one of the own node's leaders. For this, the groups of all other nodes, in the order of nodes starting after the own
+/// one, are assigned to the node's leaders in turn.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace swapmeet {
 
-/// Some members of a node: those that one leader receives for.
+/// Members of a node with a common leader, which receives for them.
 struct Group {
   std::int32_t node = 0, number = 0;
   bool operator==(const Group&) const = default;
@@ -23,26 +23,27 @@ struct Group {
 
 class LeaderMap {
  public:
-  /// `leaders`: of each node that has so many ranks; 0: all ranks.
+  /// `leaders` is the number of leaders of each node, at most its number of ranks; 0: all ranks are leaders.
   LeaderMap(const Shape& shape, std::int32_t leaders);
 
   std::int32_t nodes() const { return static_cast<std::int32_t>(leaders_.size()); }
   std::int32_t node_of(Rank rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
   std::int32_t leaders(std::int32_t node) const { return leaders_[static_cast<std::size_t>(node)]; }
 
-  /// All ranks, node by node in the order of their first ranks.
+  /// Returns all ranks, node by node, nodes in the order of their first ranks.
   const std::vector<Rank>& ranks() const { return ranks_; }
   std::span<const Rank> members(std::int32_t node) const {
     const auto at = static_cast<std::size_t>(node);
     return std::span(ranks_).subspan(first_[at], first_[at + 1] - first_[at]);
   }
-  /// How many ranks the nodes before it have.
+  /// Returns the number of ranks on all nodes before `node`.
   std::int32_t first(std::int32_t node) const {
     return static_cast<std::int32_t>(first_[static_cast<std::size_t>(node)]);
   }
   std::int32_t size(std::int32_t node) const { return static_cast<std::int32_t>(members(node).size()); }
 
-  /// The first member of group `number`; that of one more is the end.
+  /// Returns the index of the first member of group `number`. For the number of groups it returns the number of
+  /// members.
   std::int32_t begin(std::int32_t node, std::int32_t number) const {
     return static_cast<std::int32_t>(std::int64_t{number} * size(node) / leaders(node));
   }
@@ -51,24 +52,24 @@ class LeaderMap {
     return members(group.node).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
   }
   Rank leader(Group group) const { return members(group).front(); }
-  /// The number of the group that a member of `node` is in.
+  /// Returns the number of the group of member number `member` of `node`.
   std::int32_t group_of(std::int32_t node, std::int32_t member) const {
     return static_cast<std::int32_t>(((std::int64_t{member} + 1) * leaders(node) - 1) / size(node));
   }
-  /// The position of a rank among the members of its node.
+  /// Returns the index of a rank among the members of its node.
   std::int32_t member_of(Rank rank) const {
     const auto members = this->members(node_of(rank));
     return static_cast<std::int32_t>(std::ranges::lower_bound(members, rank) - members.begin());
   }
   Group group_of(Rank rank) const { return {node_of(rank), group_of(node_of(rank), member_of(rank))}; }
 
-  /// Which leader of `node` sends to `group` of another node.
+  /// Returns the number of the leader of `node` that sends to `group` of another node.
   std::int32_t sender(std::int32_t node, Group group) const;
 
-  /// The groups that leader `number` of `node` sends to, in the order of nodes from its own on; the first `most` of
-  /// them.
+  /// Returns the groups to which leader `number` of `node` sends, in the order of nodes starting after its own; at most
+  /// the first `most` of them.
   std::vector<Group> served(std::int32_t node, std::int32_t number, std::size_t most = SIZE_MAX) const;
-  /// How many these are.
+  /// Returns the number of these groups.
   std::int64_t served_count(std::int32_t node, std::int32_t number) const {
     return (leaders_before_.back() - leaders(node) - number + leaders(node) - 1) / leaders(node);
   }
@@ -80,9 +81,10 @@ class LeaderMap {
 
  private:
   std::vector<Rank> ranks_;
-  std::vector<std::size_t> first_;  ///< in ranks_, of each node, and the end
+  std::vector<std::size_t> first_;  ///< for each node, index of its first rank in ranks_; then the end
   std::vector<std::int32_t> node_of_, leaders_;
-  std::vector<std::int64_t> leaders_before_;  ///< of all nodes before each node, and of all
+  /// for each node, number of leaders on all nodes before it; then that of all nodes
+  std::vector<std::int64_t> leaders_before_;
 };
 
 }  // namespace swapmeet

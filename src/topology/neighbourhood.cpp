@@ -7,7 +7,8 @@ namespace swapmeet {
 
 namespace {
 
-/// `partner`: on a grid, what turns the number of a block into that of the block sent.
+/// Returns the edges to or from `peers`. On a grid, block number ^ `partner` is the number of the block that is sent on
+/// the edge.
 std::vector<Edge> edges(const std::vector<Rank>& peers, bool grid, std::int32_t partner) {
   std::vector<Edge> all;
   std::unordered_map<Rank, std::int32_t> before;
@@ -34,7 +35,7 @@ const Neighbourhood& NodeNeighbourhoods::of(Rank rank) const {
 }
 
 std::vector<OwnBlock> own_blocks(const Neighbourhood& neighbourhood) {
-  std::unordered_map<std::int32_t, std::int32_t> ends;  // of edges to itself, by their numbers
+  std::unordered_map<std::int32_t, std::int32_t> ends;  // receive block of each edge to the rank itself, by edge number
   for (const Edge& edge : edges_in(neighbourhood))
     if (edge.peer == neighbourhood.rank) ends.emplace(edge.number, edge.block);
   std::vector<OwnBlock> all;

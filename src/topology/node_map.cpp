@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view cyclic = "cyclic:";
 
-/// The numbers between separators; empty if one is wrong.
+/// Returns the numbers between separators, or an empty list if one is missing, wrong or less than `least`.
 std::vector<std::int32_t> numbers(std::string_view text, char separator, std::int32_t least) {
   std::vector<std::int32_t> all;
   const char *at = text.data(), *const end = at + text.size();
@@ -27,7 +27,7 @@ std::vector<std::int32_t> numbers(std::string_view text, char separator, std::in
   }
 }
 
-/// The group of each rank at one level.
+/// Returns the group of each rank at one level.
 Result<std::vector<std::int32_t>> parse_level(std::string_view text, Rank ranks) {
   const Problem problem{
       "expected the ranks of each node, such as 8 or 4+2, or cyclic:3, or each rank's node, such as 0,1,0,2; or "
@@ -56,10 +56,10 @@ Result<std::vector<std::int32_t>> parse_level(std::string_view text, Rank ranks)
   return groups;
 }
 
-/// Why `outer` is no level on top of `inner`, which is level number `level`; "" if it is.
+/// Returns why `outer` cannot be the level above `inner`, which has the number `level`; "" if it can.
 std::string not_within(const std::vector<std::int32_t>& inner, const std::vector<std::int32_t>& outer,
                        std::size_t level) {
-  std::unordered_map<std::int32_t, std::size_t> first_of;  // the first rank of each group
+  std::unordered_map<std::int32_t, std::size_t> first_of;  // first rank of each group
   for (std::size_t rank = 0; rank < inner.size(); ++rank) {
     const std::size_t first = first_of.try_emplace(inner[rank], rank).first->second;
     if (outer[rank] != outer[first])

@@ -14,7 +14,7 @@ namespace swapmeet {
 namespace {
 
 constexpr std::size_t most_table_bytes = std::size_t{256} << 20;
-constexpr std::size_t most_problem = 300;  ///< bytes of a message to the user
+constexpr std::size_t most_problem = 300;  ///< length limit of a message to the user, in bytes
 
 }  // namespace
 
@@ -77,7 +77,7 @@ Result<SlotTable> parse_slots(std::string_view text) {
     }
   }
   if (lines.next()) return lines.here("expected the end");
-  // A rank that is to send (receive) twice in a slot could not keep its order.
+  // In an order, no rank sends (receives) twice in a slot.
   std::vector<std::size_t> seen(static_cast<std::size_t>(slots.slots), 0);
   for (const bool sends : {true, false}) {
     std::fill(seen.begin(), seen.end(), 0);
@@ -120,7 +120,7 @@ Result<SlotTable> part_of(const SlotTable& table, std::span<const Rank> world_ra
       slots.slot_of.push_back(from == to ? -1 : table.slot(in_table(from), in_table(to)));
       if (from != to) used[static_cast<std::size_t>(slots.slot_of.back()) + 1] = 1;
     }
-  std::partial_sum(used.begin(), used.end(), used.begin());  // slots that nobody uses are left out
+  std::partial_sum(used.begin(), used.end(), used.begin());  // removes slots that no rank uses
   for (std::int32_t& slot : slots.slot_of)
     if (slot >= 0) slot = used[static_cast<std::size_t>(slot)];
   slots.slots = used.back();

@@ -1,5 +1,6 @@
-/// Orders of messages as tables of slots: in which slot each rank sends to each other. Knows no network: `swapmeet topology`
-/// computes tables in which no link carries more than it can, and writes them; the library reads them.
+/// SlotTable is an order of messages: the slot in which each rank sends to each other rank. `swapmeet topology`
+/// computes tables in which no link exceeds its capacity and writes them to files. The library reads them and knows no
+/// network.
 #pragma once
 
 #include <span>
@@ -15,46 +16,48 @@ namespace swapmeet {
 struct SlotTable {
   Rank ranks = 0;
   std::int32_t slots = 0;
-  std::int64_t bound = 0;             ///< no order has fewer slots
-  std::uint64_t key = 0;              ///< of the network, routing and placement that it was made for
-  std::vector<std::int32_t> slot_of;  ///< [source · P + destination]; -1: to itself
+  std::int64_t bound = 0;             ///< lower bound on the number of slots of any order
+  std::uint64_t key = 0;              ///< identifies the network, routing and placement of the table
+  std::vector<std::int32_t> slot_of;  ///< slot at [source · P + destination]; -1: the rank itself
 
   std::int32_t slot(Rank from, Rank to) const {
     return slot_of[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(to)];
   }
-  /// For each slot, to whom `rank` sends; -1: to nobody.
+  /// Returns for each slot the rank to which `rank` sends; -1: none.
   std::vector<Rank> to(Rank rank) const;
-  /// For each slot, from whom it receives; -1: from nobody.
+  /// Returns for each slot the rank from which `rank` receives; -1: none.
   std::vector<Rank> from(Rank rank) const;
 
   bool operator==(const SlotTable&) const = default;
 };
 
-/// docs/networks.md, "Tables of slots".
+/// Text form of tables: docs/networks.md, "Tables of slots".
 std::string to_text(const SlotTable& slots);
 Result<SlotTable> parse_slots(std::string_view text);
 
-/// Whether a file begins as a table of slots does.
+/// Whether a file begins like a table of slots.
 bool is_slot_table(std::string_view text);
 
-/// The most ranks, or nodes of leaders, of an order: it is a number for each pair of them.
+/// Largest number of ranks (or nodes of leaders) of an order, which holds a number for each pair of them.
 inline constexpr Rank most_in_order = 4096;
 
-/// Why so many are too many; "": they are not.
+/// Returns why `members` are too many for an order, or "" if they are not.
 std::string too_many_in_order(Rank members);
 
-/// The rows of those that meet, whose ranks in MPI_COMM_WORLD are `world_ranks`, in a table of its `world` ranks; or the table
-/// itself, if it is of as many ranks.
+/// Returns the part of a table for the ranks of a communicator, whose ranks in MPI_COMM_WORLD are `world_ranks`. The
+/// table must be for `world` ranks, the size of MPI_COMM_WORLD, or for as many ranks as the communicator has; in the
+/// second case its ranks are those of the communicator. Slots that no rank uses are removed.
 Result<SlotTable> part_of(const SlotTable& table, std::span<const Rank> world_ranks, Rank world);
 
-/// The same from the file that order=topology(FILE) names. A problem names the file, the line and what is wrong, and, if the file
-/// is none of a table, the command that makes one.
+/// Reads the file named in order=topology(FILE) and returns part_of() the table. A problem names the file, the line and
+/// the cause. If the file is not a table, it also names the command that makes one.
 Result<SlotTable> read_slots(const OrderSource& source, std::span<const Rank> world_ranks, Rank world);
 
-/// `problem` with what the source names, without what a terminal would obey.
+/// Returns `problem` with the name of the source in front. Unprintable bytes are replaced by "?", and the text is
+/// cut to 300 bytes.
 Problem in_source(const OrderSource& source, const Problem& problem);
 
-/// What a rank, or all (`only` = -1), must know of an order.
+/// Returns the rows of one member, or of all (`only` = -1).
 SlotRows rows_of(const SlotTable& slots, std::int32_t only = -1);
 
 }  // namespace swapmeet

@@ -13,7 +13,7 @@ namespace swapmeet {
 
 namespace {
 
-/// The grid that the exchange goes along: a direct one has a single dimension.
+/// Returns the grid of the exchange. That of a direct exchange has a single dimension.
 Extent grid_of(const Spec& spec, const Shape& shape) {
   return extent(spec.family == Family::direct ? Dimensions{} : spec.dimensions, shape);
 }
@@ -22,21 +22,22 @@ std::vector<Digit> digits_of(const Spec& spec, const std::vector<std::int32_t>& 
   return digits_along(spec.family == Family::direct ? std::vector<Radices>{{Radix::all}} : spec.radices, sizes);
 }
 
-/// Blocks that leave a rank in this digit.
+/// Returns the number of blocks that leave a rank in this digit.
 std::int64_t blocks_in(const Digit& digit, std::int64_t size, std::int64_t ranks) {
   return (size - offsets_with(digit, size, 0)) * (ranks / size);
 }
 
-/// Scratch blocks that a digit may stage: all that leave (when packed) and all that arrive, but for messages of one
-/// block, which need no packing.
+/// Returns the number of scratch blocks that a digit may stage: all departing blocks (if packed) and all arriving ones.
+/// Messages of one block need no packing.
 std::int64_t staged(const Spec& spec, const Digit& digit, std::int64_t size, std::int64_t ranks, bool first) {
   const std::int64_t moved = blocks_in(digit, size, ranks);
-  // What leaves the send buffer, or goes to the twin, makes no room for what arrives: that may land at once.
+  // Arriving blocks need no staging if departing blocks leave from the send buffer or from the other copy of a slot:
+  // their final places are then free.
   const bool lands = spec.layout == Layout::zero_copy || (spec.layout == Layout::zero_rotation && first);
   if (spec.packing == Packing::datatype) return lands ? 0 : moved;
   std::int64_t singles = 0;
   if (size == ranks && digit.weight == 1 && size < 2 * digit.radix)
-    singles = digit.radix - std::max<std::int64_t>(1, size - digit.radix);  // the others have two blocks
+    singles = digit.radix - std::max<std::int64_t>(1, size - digit.radix);  // the other messages have two blocks
   return 2 * (moved - singles) + (lands ? 0 : singles);
 }
 
@@ -55,19 +56,19 @@ Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Dig
     const std::int64_t size = counts.sizes[digit.dimension];
     const std::int64_t blocks = blocks_in(digit, size, ranks);
     const std::int64_t messages = staggered(spec, digit, counts.sizes.size()) ? blocks : digit.radix - 1;
-    counts.messages += messages;  // digits_of() leaves no value unused
+    counts.messages += messages;  // digits_of() makes no digit with unused values
     counts.blocks += blocks;
     counts.batches += batches(messages, spec.window);
     stage = std::max(stage, staged(spec, digit, size, ranks, &digit == &digits.front()));
   }
-  if (spec.posting == Posting::granted) counts.grants = counts.messages;  // of direct exchanges: one for each receive
+  if (spec.posting == Posting::granted) counts.grants = counts.messages;  // direct exchanges only: one for each receive
   if (spec.family == Family::direct) return counts;
   const bool basic = spec.layout == Layout::basic, twin = spec.layout == Layout::zero_copy;
   counts.scratch_blocks = (basic || twin ? ranks : 0) + stage;
   return counts;
 }
 
-/// The ranks to look at: one where all do alike.
+/// Returns the ranks whose schedules are counted: one if all ranks are alike, otherwise all.
 std::vector<Rank> looked_at(const Spec& spec, const Shape& shape) {
   if (alike_on(spec, shape)) return {shape.ranks / 2};
   std::vector<Rank> all(static_cast<std::size_t>(shape.ranks));
@@ -75,7 +76,7 @@ std::vector<Rank> looked_at(const Spec& spec, const Shape& shape) {
   return all;
 }
 
-/// Sets the dimensions, and the radices of their digits.
+/// Sets the dimensions and the radices of their digits.
 void set_grid(const Spec& spec, const Shape& shape, Counts& counts) {
   Extent grid = grid_of(spec, shape);
   counts.ranks_differ = grid.places != shape.ranks;
@@ -84,7 +85,7 @@ void set_grid(const Spec& spec, const Shape& shape, Counts& counts) {
   for (const Digit& digit : digits_of(spec, counts.sizes)) counts.radices[digit.dimension].push_back(digit.radix);
 }
 
-/// Without closed forms: counted in schedules.
+/// Counts an exchange without closed form in its schedules.
 Counts count_schedules(const Spec& spec, const Shape& shape) {
   Counts most{.sizes = {shape.ranks}, .radices = {{}}};
   if (spec.family == Family::bruck) set_grid(spec, shape, most);
@@ -107,6 +108,7 @@ Counts count_schedules(const Spec& spec, const Shape& shape) {
   return most;
 }
 
+/// Returns the counts of each round without closed form, from flows.
 std::vector<RoundCounts> rounds_of_flows(const Spec& spec, const Shape& shape) {
   std::vector<RoundCounts> most;
   for (const Rank rank : looked_at(spec, shape)) {
@@ -145,7 +147,8 @@ Counts count(const Spec& spec, const Shape& shape) {
   counts.messages = most.sent.messages;
   counts.blocks = most.sent.blocks;
   counts.scratch_blocks = most.scratch_blocks;
-  for (const Digit& digit : digits) counts.batches += batches(digit.radix - 1, spec.window);  // of values: bruck.cpp
+  // The window counts positions: see bruck.cpp.
+  for (const Digit& digit : digits) counts.batches += batches(digit.radix - 1, spec.window);
   return counts;
 }
 

@@ -1,7 +1,7 @@
-/// When digit x of dimension j comes up, a block that is at place v has the coordinates of its destination in the
-/// dimensions before j, those of its source in the dimensions behind j, and along j it is as far from its source as the
-/// digits below x say. So the blocks that leave v with the offset o along j are as many as there are true sources with
-/// the right coordinates from j on, times true destinations with the right coordinates up to j.
+/// Before digit x of dimension j, a block at place v has the coordinates of its destination in the dimensions before j,
+/// and those of its source in the dimensions after j. Along j its distance from its source is given by the digits below
+/// x. So the number of blocks that leave v with the offset o along j is a product of two numbers: the true sources with
+/// the right coordinates from j on, and the true destinations with the right coordinates up to j.
 #include "model/irregular.hpp"
 
 #include <algorithm>
@@ -12,11 +12,12 @@ namespace swapmeet {
 
 namespace {
 
-/// One dimension of the grid, and the true (not proxy) places as its digits see them.
+/// A dimension of the grid, with the numbers of true places (that is, not proxies) that its digits need.
 struct Axis {
   std::int32_t size, stride;
-  std::vector<std::int64_t> sources;       ///< by the coordinates from here on: place / stride
-  std::vector<std::int64_t> destinations;  ///< by the coordinates up to here: place % (stride · size)
+  std::vector<std::int64_t> sources;  ///< true places by their coordinates from this dimension on: place / stride
+  /// true places by their coordinates up to this dimension: place % (stride · size)
+  std::vector<std::int64_t> destinations;
 };
 
 std::vector<Axis> axes(const Arrangement& grid) {
@@ -36,7 +37,7 @@ std::vector<Axis> axes(const Arrangement& grid) {
   return all;
 }
 
-/// Blocks that leave `place` when this digit has the value z.
+/// Returns the number of blocks that leave `place` by the value z of this digit.
 std::int64_t leaving(const Axis& axis, const Digit& digit, std::int32_t z, std::int32_t place) {
   const std::int32_t along = place / axis.stride % axis.size;
   const std::int32_t before = place % axis.stride, behind = place / axis.stride / axis.size * axis.size;
@@ -83,7 +84,7 @@ IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const
   const auto ranks = static_cast<std::size_t>(shape.ranks);
   const bool packs = spec.packing == Packing::memcpy, twin = spec.layout == Layout::zero_copy;
   IrregularCounts most;
-  std::vector<Tally> totals(ranks), now(ranks);  // now: in this round
+  std::vector<Tally> totals(ranks), now(ranks);  // now: sent in this round
   std::vector<std::int64_t> held(ranks, 0), stage(ranks, 0), staged(ranks, 0);
   for (const Rank rank : grid.rank_at) ++held[static_cast<std::size_t>(rank)];
   const auto end_round = [&] {

@@ -1,4 +1,4 @@
-/// Counting where ranks differ, for places are proxies or some ranks lead: see model/counts.hpp.
+/// Counts of exchanges in which ranks differ because places are proxies or some ranks lead. See model/counts.hpp.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace swapmeet {
 
-/// Messages, and blocks in them.
+/// A number of messages and the number of blocks in them.
 struct Tally {
   std::int64_t messages = 0, blocks = 0;
   void add(std::int64_t more, std::int64_t of_blocks) { messages += more, blocks += of_blocks; }
@@ -27,22 +27,26 @@ struct IrregularCounts {
   std::vector<RoundCounts> rounds;
 };
 
+/// Returns the counts of an exchange on a grid with proxies.
 IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits);
 
+/// Returns the counts of an exchange by leaders.
 Counts count_leaders(const Spec& spec, const Shape& shape);
 
+/// Returns the counts of each round of an exchange by leaders.
 std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape);
 
-/// Adds the phases and copies to empty `work`.
+/// Adds the phases and copies of an exchange by leaders to `work`, which must be empty.
 void leader_work(const Spec& spec, const Shape& shape, Work& work);
 
-/// Goes through the digits, value by value: calls begin(digit, z), then use(digit, from, to, blocks) for whatever moves
-/// from a rank to a rank; the two may be the same.
+/// Goes through the values of all digits. Calls begin(digit, z) for each value, then use(digit, from, to, blocks) for
+/// the blocks that move between each pair of places. `from` and `to` are the ranks of the places, which may be the same
+/// rank.
 void for_each_move(const Arrangement& grid, const std::vector<Digit>& digits,
                    const std::function<void(const Digit&, std::int32_t)>& begin,
                    const std::function<void(const Digit&, Rank, Rank, std::int64_t)>& use);
 
-/// h(z): how many of the offsets 0..size-1 have the value z in this digit.
+/// Returns h(z): how many of the offsets 0..size-1 have the value z in this digit.
 std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t value);
 
 }  // namespace swapmeet

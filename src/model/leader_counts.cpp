@@ -1,5 +1,5 @@
-/// Ranks are counted one leader at a time: what one sends and receives, and what the other members of its group do,
-/// follows from the groups that each leader of the node serves. Counts, rounds and work are made of it.
+/// Counts exchanges by leaders, one leader at a time. The groups that each leader of a node serves determine the
+/// messages of the leader and those of the other members of its group. Counts, rounds and work are computed from them.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -11,14 +11,14 @@ namespace swapmeet {
 
 namespace {
 
-/// What a leader sends on.
+/// Blocks that a leader sends to other nodes.
 struct LeaderLoad {
   std::int64_t groups = 0, destinations = 0;
-  bool contiguous = true;    ///< the destinations are consecutive ranks
-  std::int64_t members = 0;  ///< of its own group
+  bool contiguous = true;    ///< whether the destinations are consecutive ranks
+  std::int64_t members = 0;  ///< number of members of its own group
 };
 
-/// Whether ranks that are listed node by node follow one another.
+/// Tells whether ranks in the list of LeaderMap::ranks() are consecutive.
 class Consecutive {
  public:
   explicit Consecutive(const LeaderMap& map) : map_(map), gaps_{0} {
@@ -35,21 +35,23 @@ class Consecutive {
 
  private:
   const LeaderMap& map_;
-  std::vector<std::int32_t> gaps_;  ///< between two ranks up to here
+  std::vector<std::int32_t> gaps_;  ///< for each index, number of gaps among the listed ranks before it
 };
 
+/// A node, with the loads of its leaders.
 struct Node {
   std::int32_t number = 0;
-  std::int64_t size = 0, elsewhere = 0;  ///< ranks of it, and of others
+  std::int64_t size = 0, elsewhere = 0;  ///< number of its ranks, and of ranks on other nodes
   std::vector<LeaderLoad> loads{};       ///< of its leaders
-  std::int64_t senders = 0;              ///< leaders that send anything
-  std::int64_t groups = 0;               ///< that they send to
-  std::int64_t packed = 0;               ///< blocks of a rank for all leaders that it packs, its own leader included
+  std::int64_t senders = 0;              ///< number of leaders that send to other nodes
+  std::int64_t groups = 0;               ///< number of groups to which these send
+  std::int64_t packed = 0;               ///< blocks that a rank packs for all leaders, including its own leader
 };
 
-/// By phase: gather, exchange, scatter.
+/// Numbers for each phase: gather, exchange, scatter.
 using Phases = std::array<Tally, 3>;
 
+/// Computes the messages, scratch and copies of leaders and other members.
 class Leading {
  public:
   Leading(const Spec& spec, const Shape& shape)
@@ -89,12 +91,12 @@ class Leading {
              {map_.nodes() - 1, node.elsewhere * load.members},
              {}}};
   }
-  /// By every other member of the node.
+  /// Messages sent by a member that is not a leader.
   static Phases sent_by_member(const Node& node) {
     return {{{node.size - 1 + node.senders, node.size - 1 + node.elsewhere}, {}, {}}};
   }
 
-  /// Blocks, of the leader of group `number`.
+  /// Returns the scratch blocks of the leader of group `number`.
   std::int64_t scratch(const Node& node, std::int32_t number) const {
     const LeaderLoad& load = node.loads[static_cast<std::size_t>(number)];
     const std::int64_t arrives = load.members > 1 ? load.members * node.elsewhere : 0;
@@ -115,7 +117,8 @@ class Leading {
     return packs_within_ ? std::max(node.packed, consecutive_(before, behind) ? 0 : node.elsewhere) : 0;
   }
 
-  /// Of a leader: its own block, what it gathers and scatters to itself, and what is packed.
+  /// Returns the copies of a leader: its own block, the blocks that it gathers from and scatters to itself, and packed
+  /// blocks.
   Copies copies(const Node& node, const LeaderLoad& load) const {
     Copies copies{1, 1};
     const auto add = [&](std::int64_t blocks, std::int64_t pieces) {
@@ -130,7 +133,7 @@ class Leading {
     return copies;
   }
 
-  /// In each phase the most of any rank, and batches of them.
+  /// positions() returns the largest number of positions of any rank in each phase, batches() the number of batches.
   std::array<std::int32_t, 3> positions() const {
     return {map_.largest_node() - 1, map_.nodes() - 1, map_.nodes() > 1 ? map_.largest_group() - 1 : 0};
   }
@@ -148,7 +151,7 @@ class Leading {
       load.contiguous = consecutive_(behind, before);
       return load;
     }
-    // Equal groups need not be looked at one by one, unless the first two follow one another.
+    // If groups are equal, it suffices to look at the first two groups, unless these are consecutive.
     std::vector<Group> groups = map_.served(node.number, leader, group_ > 0 ? 2 : SIZE_MAX);
     const auto all_follow = [&] {
       for (std::size_t i = 1; i < groups.size(); ++i)
@@ -163,7 +166,7 @@ class Leading {
     return load;
   }
 
-  /// The ranks of nodes before and behind this one.
+  /// Returns the ranks of the nodes before this node, and those of the nodes after it.
   std::pair<std::span<const Rank>, std::span<const Rank>> others(std::int32_t node) const {
     const auto first = static_cast<std::size_t>(map_.first(node)), size = static_cast<std::size_t>(map_.size(node));
     return {std::span(map_.ranks()).first(first), std::span(map_.ranks()).subspan(first + size)};
@@ -173,8 +176,9 @@ class Leading {
   Consecutive consecutive_;
   std::int32_t window_;
   bool packs_, packs_within_;
-  std::int64_t group_ = 0;                                 ///< ranks of each group; 0: they differ
-  std::int64_t apart_in_nodes_ = 0, apart_in_groups_ = 0;  ///< ranks of nodes (groups) whose ranks are not consecutive
+  std::int64_t group_ = 0;  ///< number of ranks of each group; 0: groups differ
+  /// number of ranks of nodes (groups) whose ranks are not consecutive
+  std::int64_t apart_in_nodes_ = 0, apart_in_groups_ = 0;
 };
 
 Tally operator+(const Tally& a, const Tally& b) { return {a.messages + b.messages, a.blocks + b.blocks}; }
@@ -210,7 +214,7 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   return most;
 }
 
-/// By position: what the rank that does most sends.
+/// Returns the counts for each position, of the rank that sends most.
 std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
   const Leading leading(spec, shape);
   const LeaderMap& map = leading.map();
@@ -223,7 +227,7 @@ std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
     const Node node = leading.look_at(number);
     const std::int64_t most = std::ranges::max(node.loads, {}, &LeaderLoad::destinations).destinations;
     if (node.size > 1)
-      // and all before it
+      // The same holds at all smaller positions; see the loop over gather and scatter.
       gather[static_cast<std::size_t>(node.size) - 1].keep_most({1 + (node.senders > 0), 1 + most});
     for (std::int32_t leader = 0; leader < map.leaders(number); ++leader) {
       std::vector<Tally> sent(exchange.size());
@@ -256,7 +260,7 @@ void leader_work(const Spec& spec, const Shape& shape, Work& work) {
   std::array<PhaseWork, 3> phases;
   const auto keep = []<class T>(T& most, auto now) { most = std::max(most, static_cast<T>(now)); };
   const auto traffic_of = [&](std::size_t i) -> PhaseTraffic& { return i == 1 ? phases[i].between : phases[i].within; };
-  const std::int32_t some = map.nodes() / 2;  // stands for all, where all are alike
+  const std::int32_t some = map.nodes() / 2;  // stands for all nodes if all are alike
   for (std::int32_t n = map.equal_nodes() ? some : 0; n < (map.equal_nodes() ? some + 1 : map.nodes()); ++n) {
     const Node node = leading.look_at(n);
     Phases sent{}, received{};  // by the node
@@ -285,7 +289,7 @@ void leader_work(const Spec& spec, const Shape& shape, Work& work) {
     PhaseWork& phase = phases[i];
     const std::int64_t messages = phase.messages();
     if (messages == 0) continue;
-    if (i == 0) {  // large messages to leaders, and a block to each member
+    if (i == 0) {  // large messages to leaders, and one block to each member
       phase.by_size[0].messages = phase.by_size[0].blocks > 0 ? messages - leading.positions()[0] : 0;
       phase.by_size[1] = {messages - phase.by_size[0].messages, 1};
     } else {

@@ -1,4 +1,4 @@
-/// What messages, bytes and copies cost on a machine: the numbers that prices are made of (model/price.hpp).
+/// Cost parameters of a machine for messages, bytes and copies, from which prices are computed (model/price.hpp).
 #pragma once
 
 #include <array>
@@ -10,29 +10,37 @@ namespace swapmeet {
 
 constexpr double us_of_ns = 1e-3;
 
-/// Messages of one kind. Microseconds, and nanoseconds for a byte.
+/// Cost of messages over one kind of link, in microseconds; costs of a byte are in nanoseconds.
 struct MessageCost {
-  /// L: from the end of a send's overhead to the beginning of the receive's; flags, in shared memory
+  /// L: time from the end of the sender's overhead to the beginning of the receiver's. In shared memory it is the time
+  /// for flags.
   double latency_us = 0;
-  double overhead_us = 0;    ///< o: of a send, and again of a receive, that the rank's core is busy
-  double gap_us = 0;         ///< g: between the beginnings of two messages of a rank, without their bytes
-  double byte_ns = 0;        ///< G: for each byte of a rank's messages, if no other rank of the node sends
-  double rendezvous_us = 0;  ///< in addition to L, of messages of more than `eager_bytes`
+  /// o: time that a rank's core is busy with a send; a receive takes the same again
+  double overhead_us = 0;
+  /// g: time between the beginnings of two messages of a rank, without their bytes
+  double gap_us = 0;
+  /// G: time for each byte of a rank's messages, if no other rank of the node sends
+  double byte_ns = 0;
+  double rendezvous_us = 0;  ///< in addition to L, for messages of more than `eager_bytes`
   std::int64_t eager_bytes = std::numeric_limits<std::int64_t>::max();
-  /// Of the handshake of a larger message: each trip there and back costs 2L, and each end's core another o.
+  /// Number of round trips in the handshake of a message larger than `eager_bytes`. Each costs 2L, and o at each end's
+  /// core.
   double handshake_trips = 0;
-  /// For each byte of a message's first fragment: it is copied or fetched whole before any of it is on the wire.
+  /// Time for each byte of the first fragment of a message, which is copied or fetched as a whole before any of it is
+  /// sent.
   double fragment_byte_ns = 0;
   std::int64_t fragment_bytes = std::numeric_limits<std::int64_t>::max();
-  /// Peers that the MPI and the NIC keep ready. A message to or from another costs each end's core `cold_us` more.
+  /// Number of peers that MPI and the NIC keep ready. A message to or from another peer costs each end's core `cold_us`
+  /// more.
   std::int64_t cached_peers = std::numeric_limits<std::int64_t>::max();
   double cold_us = 0;
 
-  /// Hockney's alpha: a message without bytes takes so long.
+  /// Returns Hockney's alpha: the time of a message without bytes.
   double start_us() const { return latency_us + 2 * overhead_us; }
 
-  /// What a core is busy with for a message, at each end, in an exchange with so many peers. Which of them are kept is
-  /// taken to be random, so the share of messages that find theirs kept falls as their number grows.
+  /// Returns the time that a core at each end is busy with a message, in an exchange with so many peers. The peers that
+  /// are kept ready are assumed to be random. So the share of messages whose peer is ready falls as the number of peers
+  /// grows.
   double core_us(double peers) const {
     const auto kept = static_cast<double>(cached_peers);
     return overhead_us + (peers > kept ? cold_us * (1 - kept / peers) : 0);
@@ -40,7 +48,7 @@ struct MessageCost {
 
   bool is_eager(double bytes) const { return bytes <= static_cast<double>(eager_bytes); }
 
-  /// What a message of so many bytes that nothing else hides takes besides L, o and its bytes on the wire.
+  /// Returns the time of a message besides L, o and its bytes on the wire, if no other message hides that time.
   double startup_us(double bytes) const {
     const double first = bytes < static_cast<double>(fragment_bytes) ? bytes : static_cast<double>(fragment_bytes);
     return first * fragment_byte_ns * us_of_ns + (is_eager(bytes) ? 0 : 2 * latency_us * handshake_trips);
@@ -49,13 +57,13 @@ struct MessageCost {
   bool operator==(const MessageCost&) const = default;
 };
 
-/// What a copy costs: for each byte, and for each piece of memory that lies apart from the one before.
+/// Cost of a copy: for each byte, and for each piece of memory that is not contiguous with the previous one.
 struct Copying {
   double byte_ns = 0, piece_us = 0;
-  double uncached_byte_ns = 0;  ///< in addition, for each byte whose buffers are larger than the cache
+  double uncached_byte_ns = 0;  ///< in addition, for each byte that is not in the cache
 
-  /// Of a rank whose send and receive buffers have `buffer_bytes` together, next to a cache of `cache_bytes`: so much of
-  /// them as fits is in the cache.
+  /// Returns the time per byte for a rank whose send and receive buffers together have `buffer_bytes`, with a cache of
+  /// `cache_bytes`. The cache is assumed to hold as much of the buffers as fits.
   double byte_ns_of(double buffer_bytes, double cache_bytes) const {
     return byte_ns + (buffer_bytes > cache_bytes ? uncached_byte_ns * (1 - cache_bytes / buffer_bytes) : 0);
   }
@@ -67,14 +75,15 @@ struct Machine {
   MessageCost shared;   ///< within a node, without MPI (intra != mpi)
   MessageCost within;   ///< within a node, by MPI
   MessageCost between;  ///< between nodes
-  /// for each byte that leaves a node, whatever the number of ranks: 1 / injection bandwidth
+  /// for each byte that leaves a node, independent of the number of ranks: 1 / injection bandwidth
   double node_byte_ns = 0;
   double node_message_us = 0;  ///< for each message that leaves a node: 1 / message rate
-  double memory_byte_ns = 0;   ///< for each byte of messages within a node, whatever the number of ranks
-  Copying pack;                ///< by memcpy
-  Copying datatype;            ///< by MPI, in messages of scattered blocks
-  double datatype_us = 0;      ///< for each message of a derived datatype: making it, and starting MPI's pack engine
-  /// of a rank; more than that, of its send and receive buffers together, lies in memory
+  double memory_byte_ns = 0;   ///< for each byte of messages within a node, independent of the number of ranks
+  Copying pack;                ///< copies by memcpy
+  Copying datatype;            ///< copies by MPI, in messages of scattered blocks
+  /// for each message of a derived datatype: making the datatype, and starting MPI's pack engine
+  double datatype_us = 0;
+  /// Cache of a rank. Bytes of its send and receive buffers beyond this size are in memory.
   double cache_bytes = std::numeric_limits<double>::infinity();
   double call_us = 0;  ///< for each exchange
 
@@ -82,10 +91,11 @@ struct Machine {
 };
 
 enum class Model : std::uint8_t {
-  hockney,    ///< messages one after the other, each alpha + bytes · beta
-  loggp,      ///< messages of a rank overlap, as far as its core and its link let them
-  max_rate,   ///< the same, with ranks of a node that share its link, and with copies
-  pipelined,  ///< the same, but a rank's core, its node's link and the way of messages work at the same time
+  hockney,   ///< messages follow one another, each costs alpha + bytes · beta
+  loggp,     ///< messages of a rank overlap, as far as its core and its link allow
+  max_rate,  ///< as loggp, with ranks of a node that share its link, and with copies
+  /// as max-rate, but a rank's core, its node's link and the latency of messages overlap
+  pipelined,
 };
 inline constexpr std::array<std::string_view, 4> model_names{"hockney", "loggp", "max-rate", "pipelined"};
 

@@ -9,22 +9,23 @@ namespace swapmeet {
 
 namespace {
 
+/// Sizes that the price of a phase depends on.
 struct Size {
   double block_bytes;
-  double passes;  ///< of all messages: segments of a block
-  bool rows;      ///< within nodes: see Work
-  double peers;   ///< of a rank, on other nodes, in all phases
+  double passes;  ///< number of passes over all messages: segments of a block
+  bool rows;      ///< whether blocks within nodes are sent by rows: see Work
+  double peers;   ///< number of peers of a rank on other nodes, in all phases
 
   double message_bytes(const EqualMessages& equal) const { return equal.blocks * block_bytes / passes; }
 };
 
-/// How often a rank's core is busy with o, for its messages within its node, or with others.
+/// Returns how many times a rank's core is busy for o, with its messages within its node or between nodes.
 double overheads(const PhaseTraffic& traffic, bool within, Size size) {
   const double messages = static_cast<double>(traffic.messages) * size.passes;
   return within && size.rows && messages > 0 ? messages + 1 : 2 * messages;
 }
 
-/// Between nodes if any of the phase's messages are: ranks wait for the slowest.
+/// Returns the link that ranks wait for, which is the slowest one: between nodes if the phase has such messages.
 const MessageCost& slowest(const PhaseWork& phase, const MessageCost& within, const MessageCost& between) {
   return phase.between.messages > 0 ? between : within;
 }
@@ -42,7 +43,7 @@ Price hockney(const PhaseWork& phase, const MessageCost& within, const MessageCo
   return price;
 }
 
-/// What all batches wait for: each for `start_us` of its first message, which is its largest.
+/// Returns the time that batches wait. Each batch waits for `start_us` of its first message, which is its largest.
 template <class Start>
 double waiting_us(const PhaseWork& phase, const MessageCost& link, Size size, Start start_us) {
   double sum = 0;
@@ -54,7 +55,8 @@ double waiting_us(const PhaseWork& phase, const MessageCost& link, Size size, St
   return sum;
 }
 
-/// What the core is busy with besides o for messages between nodes: handshakes, and peers that are not kept ready.
+/// Returns the time that the core is busy with messages between nodes in addition to o: handshakes, and peers that are
+/// not kept ready.
 double core_us(const PhaseWork& phase, const MessageCost& between, Size size) {
   const auto messages = static_cast<double>(phase.messages());
   if (messages == 0) return 0;
@@ -65,8 +67,8 @@ double core_us(const PhaseWork& phase, const MessageCost& between, Size size) {
   return 2 * far * (o - between.overhead_us + o * between.handshake_trips * large / messages);
 }
 
-/// The waiting of a window that slides: what `busy_us` of other messages do not hide, and that of the first in any
-/// case.
+/// Returns the waiting time with a sliding window: the part of `waiting` that `busy_us` of other messages does not
+/// hide, but at least that of the first batch.
 double hidden(const PhaseWork& phase, double waiting, double busy_us, Size size) {
   const double once = phase.batches > 0 ? waiting / (static_cast<double>(phase.batches) * size.passes) : 0;
   return std::max(once, waiting - busy_us);
@@ -82,7 +84,7 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
     core += link->overhead_us * overheads(*traffic, traffic == &phase.within, size);
     for (const EqualMessages& equal : phase.by_size) {
       const double bytes = bytes_us(*link, size.message_bytes(equal));
-      const double apart = std::max(link->overhead_us, link->gap_us + bytes) - bytes;  // besides its bytes
+      const double apart = std::max(link->overhead_us, link->gap_us + bytes) - bytes;  // in addition to the bytes
       price.bandwidth += share * size.passes * static_cast<double>(equal.messages) * bytes;
       price.gap += share * size.passes * static_cast<double>(equal.messages - equal.lasts) * apart;
     }
@@ -93,7 +95,7 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
   return price;
 }
 
-/// What a phase's messages of one kind take, without latency: of the rank's core, and of the wire.
+/// Time of a phase's messages of one kind without latency: on the rank's core, and on the wire.
 struct PhaseLoad {
   double overhead = 0, gap = 0, bandwidth = 0;
   double core() const { return overhead + gap; }
@@ -132,7 +134,7 @@ Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageC
   return price;
 }
 
-/// The rank's core, the wire and the way between nodes work at the same time: see price.hpp.
+/// Returns the price if the rank's core, the wire and the latency between nodes overlap: see price.hpp.
 Price pipelined(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, const Machine& machine,
                 Size size, bool sliding, bool shared) {
   const PhaseLoad near = load_within(phase, within, machine, size), far = load_between(phase, between, machine, size);

@@ -18,7 +18,7 @@ bool has_formula(Order order) {
          order == Order::groups;
 }
 
-/// A direct exchange, by its order alone.
+/// Reports a direct exchange, computed from its order alone.
 class InOrder {
  public:
   InOrder(const Spec& spec, const Shape& shape, RoundReader& reader)
@@ -55,7 +55,8 @@ class InOrder {
     if (from != to && to >= 0) reader_.message(from, to, 1);
   }
 
-  /// Windows j and k of the order exchange: each of the ranks of either with each of the other.
+  /// Reports the rounds of order=scatter. In each, the ranks in windows j and k of the order exchange, for all j and k
+  /// with the same sum.
   void report_pairs(Rank width) {
     const Rank windows = (ranks_ + width - 1) / width;
     for (Rank sum = 0; sum < 2 * windows - 1; ++sum) {
@@ -74,14 +75,16 @@ class InOrder {
   Rank ranks_;
   RoundReader& reader_;
   std::optional<GroupOrder> groups_;
-  std::vector<Rank> row_, place_;  ///< the random permutation, and where each rank is in it
+  std::vector<Rank> row_, place_;  ///< the random permutation, and the index of each rank in it
 };
 
+/// A message kept for the report.
 struct Kept {
   Rank from, to;
   std::int64_t blocks;
 };
 
+/// A step of the exchange, with the messages of all ranks.
 struct KeptStep {
   Copies copies;
   TypedCopies typed;
@@ -89,6 +92,7 @@ struct KeptStep {
   std::vector<std::vector<Kept>> rounds;
 };
 
+/// Adds the steps of one rank's schedule.
 void keep(const Schedule& schedule, std::vector<KeptStep>& steps) {
   if (steps.size() < schedule.steps.size()) steps.resize(schedule.steps.size());
   for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
@@ -110,6 +114,7 @@ void keep(const Schedule& schedule, std::vector<KeptStep>& steps) {
   }
 }
 
+/// Reports the schedules of all ranks, which are kept in memory. Returns "" or the problem.
 std::string report_kept(const Spec& spec, const Shape& shape, RoundReader& reader) {
   std::vector<KeptStep> steps;
   std::int64_t messages = 0;
@@ -137,7 +142,7 @@ void report_alike(const Spec& spec, const Shape& shape, const Arrangement& grid,
   const Rank middle = shape.ranks / 2;
   const Schedule schedule = generate(spec, shape, middle);
   const auto at = [&](Rank rank) { return grid.place_of[static_cast<std::size_t>(rank)]; };
-  std::vector<std::int32_t> way(static_cast<std::size_t>(shape.ranks));  // from the middle one to each rank
+  std::vector<std::int32_t> way(static_cast<std::size_t>(shape.ranks));  // offset from the middle rank to each rank
   const std::vector<std::int32_t> reached = grid.all_shifted(at(middle), 1);
   for (std::size_t offset = 0; offset < reached.size(); ++offset)
     way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] =

@@ -1,10 +1,12 @@
-/// All messages of an exchange, of all ranks, round by round, without the schedules of all ranks in memory where these
-/// are alike.
+/// Reports the messages of all ranks in an exchange, round by round. If ranks are alike, the schedules of all ranks are
+/// not kept in memory.
 ///
-/// A round is what is in flight together if all ranks keep in step: the n-th window of each rank's messages. Of a
-/// direct exchange it is so many columns of its order; a rank whose turn is its own is idle meanwhile. Where all send
-/// to the same rank in turn (order=scatter), ranks j and k of the order exchange in round j + k: neither gets there
-/// earlier.  [checked by tests/core/rounds_test.py]
+/// A round consists of the messages that are in flight together if all ranks proceed at the same pace: the n-th window
+/// of each rank's messages. In a direct exchange it consists of `window` columns of the order, where column i holds the
+/// i-th peer of each rank. A rank that is its own peer in a column is idle. With order=scatter all ranks send to the
+/// same rank in turn. There, ranks in windows j and k of the order exchange in round j + k, because neither gets there
+/// earlier.
+///                                                                              [checked by tests/core/rounds_test.py]
 #pragma once
 
 #include <cstdint>
@@ -16,25 +18,26 @@
 
 namespace swapmeet {
 
-/// Hears of an exchange.
+/// Interface for receiving the report of an exchange.
 class RoundReader {
  public:
   virtual ~RoundReader() = default;
-  /// Begins a step: its copies, of the rank that has the most, ours and those that MPI makes in messages of scattered
-  /// blocks; and whether a message starts whenever another is over.
+  /// Begins a step. `copies` are Swapmeet's copies and `typed` those of MPI in messages of scattered blocks, of the
+  /// rank with the most. `sliding`: whether a message starts as soon as another one completes.
   virtual void step(const Copies& copies, const TypedCopies& typed, bool sliding) = 0;
   /// Begins a round of the step.
   virtual void round() = 0;
+  /// Reports a message of the round.
   virtual void message(Rank from, Rank to, std::int64_t blocks) = 0;
 };
 
-/// Reports all of `spec` to `reader`. Returns what is wrong: the exchange is too long to be reported, or "". Where all
-/// ranks do alike (Algorithm::alike_on), one rank's schedule stands for all; direct exchanges are made of their orders;
-/// all others rank by rank, and kept: most_kept_messages at most. Requires spec.family != Family::native and
-/// unsuitable(spec, shape) empty.
+/// Reports the exchange of `spec` to `reader`. Returns "", or the problem if the exchange is too long to be reported.
+/// If all ranks are alike (Algorithm::alike_on), one rank's schedule stands for all. Direct exchanges are computed from
+/// their orders. Other exchanges are generated rank by rank and kept in memory, up to most_kept_messages messages.
+/// Requires that spec.family is not Family::native and that unsuitable(spec, shape) is empty.
 std::string report_rounds(const Spec& spec, const Shape& shape, RoundReader& reader);
 
-/// The same of ranks that do alike on `grid`, as far as the first `senders` of them send.
+/// As report_rounds(), for ranks that are alike on `grid`. Reports only the messages of the first `senders` ranks.
 void report_alike(const Spec& spec, const Shape& shape, const Arrangement& grid, Rank senders, RoundReader& reader);
 
 inline constexpr std::int64_t most_kept_messages = std::int64_t{1} << 25;

@@ -14,7 +14,7 @@ namespace swapmeet {
 
 namespace {
 
-/// What all ranks and nodes send and receive in a phase, message by message.
+/// Counts the messages and blocks that each rank and node sends and receives in a phase.
 class PhaseTally {
  public:
   PhaseTally(const Shape& shape, const Nodes& nodes) : nodes_(nodes), ranks_(static_cast<std::size_t>(shape.ranks)) {
@@ -38,7 +38,7 @@ class PhaseTally {
     in_[stays][node(to)].add(messages, blocks);
   }
 
-  /// Adds the phase to `work`, its messages of one size in so many batches; forgets it.
+  /// Adds the phase to `work` with this number of batches, and clears the counts. All messages count as equally large.
   void end(std::int64_t batches, Work& work) {
     PhaseWork phase;
     for (int stays : {0, 1}) {
@@ -68,10 +68,10 @@ class PhaseTally {
 
   const Nodes& nodes_;
   std::size_t ranks_;
-  std::array<std::vector<Tally>, 2> sent_, received_, out_, in_;  ///< between nodes, within them
+  std::array<std::vector<Tally>, 2> sent_, received_, out_, in_;  ///< index 0: between nodes; index 1: within nodes
 };
 
-/// Without closed forms: its messages, one by one.
+/// Counts the work of an exchange without closed form by its messages.
 class WorkReader : public RoundReader {
  public:
   WorkReader(const Shape& shape, const Nodes& nodes, Work& work) : work_(work), tally_(shape, nodes) {}
@@ -97,14 +97,14 @@ class WorkReader : public RoundReader {
   std::int64_t batches_ = 0;
 };
 
-/// How many ranks, the first ones, send what stands for all that do alike on `grid`: those of a node, where nodes take
-/// each other's places as ranks do.
+/// Returns the number of first ranks whose messages stand for those of all ranks, which are alike on `grid`. If nodes
+/// are alike, too, these are the ranks of one node; otherwise all ranks.
 Rank standing_for_all(const Arrangement& grid, const Nodes& nodes) {
   const std::int64_t q = nodes.largest();
   bool alike = nodes.regular() && std::ranges::is_sorted(grid.rank_at);
-  std::int64_t inner = 1;  // places of the dimensions before
+  std::int64_t inner = 1;  // number of places of the previous dimensions
   for (const std::int32_t size : grid.sizes) {
-    const bool divided = inner < q && q < inner * size;  // nodes share this dimension
+    const bool divided = inner < q && q < inner * size;  // several nodes share this dimension
     alike = alike && (divided ? q % inner == 0 && size % (q / inner) == 0 : q % inner == 0 || inner % q == 0);
     inner *= size;
   }

@@ -1,15 +1,15 @@
-/// Work that is counted message by message, where there is no closed form.
+/// Counts work message by message, for exchanges without a closed form.
 #pragma once
 
 #include "model/work.hpp"
 
 namespace swapmeet {
 
-/// Of an algorithm on a grid where some places are proxies; without the rotations of its blocks.
+/// Counts the work of an exchange on a grid with proxies, without the initial and final copies (rotations).
 void tally_proxies(const Spec& spec, const Shape& shape, const std::vector<std::int32_t>& sizes, const Nodes& nodes,
                    Work& work);
 
-/// Of schedules. std::length_error: there are too many messages.
+/// Counts the work of an exchange in its schedules. Throws std::length_error if there are too many messages.
 void tally_schedules(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work);
 
 }  // namespace swapmeet

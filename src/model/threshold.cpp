@@ -9,8 +9,9 @@ namespace swapmeet {
 
 namespace {
 
-/// The bytes that take as long as the start-up of a message: 1 us at 8 GB/s, between what facts of shared memory (0.3
-/// us, 10 GB/s) and of networks (1.5 us, 10 GB/s) give. To be replaced by what is measured on a machine.
+/// Number of bytes that take as long as the start-up of a message: 1 us at 8 GB/s. This lies between the values of
+/// shared memory (0.3 us, 10 GB/s) and of networks (1.5 us, 10 GB/s). To be replaced by a value measured on the
+/// machine.
 constexpr double startup_bytes = 8192;
 
 double middle(std::size_t size_class) {
@@ -33,7 +34,7 @@ Forwarding forwarding(const Spec& spec, const Shape& shape) {
 }
 
 std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forwarding) {
-  // than if all were sent directly, whose cost would drown the rest
+  // Costs are relative to sending all blocks directly; absolute ones would lose the precision of small differences.
   double least = 0, dearer = forwarding.messages * startup_bytes;
   std::int64_t threshold = 0;
   for (std::size_t c = 1; c < size_classes; ++c) {
@@ -62,7 +63,7 @@ Agreed agreed_without(const Spec& spec, std::int64_t bound) {
 
 Agreed agreed_by(const SizeClasses& most, const Forwarding& forwarding, std::int64_t bound) {
   const std::int64_t threshold = std::min(direct_threshold(most, forwarding), bound);
-  std::size_t c = size_classes - 1;  // the largest that is not empty
+  std::size_t c = size_classes - 1;  // the largest class that is not empty
   while (c > 0 && most[c] == 0) --c;
   return {std::min(threshold, (std::int64_t{1} << c) - 1), threshold};
 }

@@ -1,11 +1,13 @@
-/// Which blocks of a non-uniform exchange had better be sent directly to their destination.
+/// Decides which blocks of a non-uniform exchange are sent directly to their destination instead of being forwarded.
 ///
-/// A message costs a start-up and its bytes; a block that is passed on costs its bytes once more for each hop. Blocks
-/// are counted in classes: class 0 holds the empty ones, class c those of 2^(c-1) to 2^c - 1 bytes. With n_c the most
-/// blocks of class c that any rank sends or receives, m_c = 3·2^(c-2) their middle size, A the bytes that a start-up is
-/// worth, and h = D/(P-1) the hops of a block on average, the threshold after class t costs, in bytes,
+/// A message costs a start-up and its bytes. A forwarded block costs its bytes once for each hop. Blocks are counted in
+/// classes: class 0 holds the empty ones, class c those of 2^(c-1) to 2^c - 1 bytes. Let n_c be the largest number of
+/// blocks of class c that any rank sends or receives, m_c = 3·2^(c-2) their middle size, A the bytes that take as long
+/// as a start-up, and h = D/(P-1) the mean number of hops of a block. If blocks up to class t are forwarded, the cost
+/// in bytes is
 ///   sum over c > t of n_c·(A + m_c)  +  (K·A + sum over c <= t of n_c·h·m_c, unless these n_c are all 0)
-/// and the t of the least cost is taken: none (all blocks sent directly) for sparse exchanges, all for small blocks.
+/// The t with the least cost is taken. If few blocks have data, all blocks are sent directly; if all blocks are small,
+/// all are forwarded.
 #pragma once
 
 #include <array>
@@ -17,48 +19,54 @@ namespace swapmeet {
 
 inline constexpr std::size_t size_classes = 50;
 
-/// For each class, a number of blocks.
+/// Number of blocks in each class.
 using SizeClasses = std::array<std::int64_t, size_classes>;
 
-/// The class of a block of so many bytes.
+/// Returns the class of a block of so many bytes.
 std::size_t size_class(std::int64_t bytes);
 
-/// What the schedule costs that carries the other blocks: messages K (those with sizes included) and hops h.
+/// Cost of the schedule that forwards blocks: messages K (including those with sizes) and hops h.
 struct Forwarding {
   double messages = 0;
   double hops = 1;
 };
 
-/// Of a spec of the family bruck, or of any that is padded. The same on every rank.
+/// Returns the cost for a spec of the family bruck, or for any padded spec. The same on every rank.
 Forwarding forwarding(const Spec& spec, const Shape& shape);
 
-/// The largest block that is passed on, in bytes: 0 if all are sent directly.
+/// Returns the size of the largest forwarded block in bytes, or 0 if all blocks are sent directly.
 std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forwarding);
 
-/// What all ranks know of the sizes in one call.
+/// The sizes of one call, as far as all ranks know them.
 struct Agreed {
-  std::int64_t largest = 0;       ///< bytes of the largest block that is not sent directly; 0 where nobody asked
+  /// bytes of the largest block that is not sent directly; 0 if not determined
+  std::int64_t largest = 0;
   std::int64_t direct_bytes = 0;  ///< blocks of more bytes are sent directly
-  /// Bytes of every block for another rank, if none is empty or sent directly; 0 where they differ or nobody asked.
+  /// Bytes of every block for another rank, if these blocks are equal and none is empty or sent directly. 0 if they
+  /// differ or if not determined.
   std::int64_t each = 0;
 };
 
-/// Agreed::each, where blocks for other ranks have `least` to `largest` bytes.
+/// Returns Agreed::each for blocks for other ranks of `least` to `largest` bytes.
 std::int64_t size_of_each(std::int64_t least, std::int64_t largest, std::int64_t direct_bytes);
 
-/// Bytes that ranks must exchange to agree on the sizes of a call under `spec`; 0: none.
+/// Returns the number of bytes that ranks must exchange to agree on the sizes of a call under `spec`; 0: they need not
+/// agree.
 std::int64_t agreement_bytes(const Spec& spec);
 
-/// The threshold of `spec` where it is not automatic, such that no block that is passed on has more than `bound` bytes.
+/// Returns the threshold of `spec` if it is not automatic. No forwarded block has more than `bound` bytes, unless no
+/// block is sent directly (Direct::never).
 Agreed agreed_without(const Spec& spec, std::int64_t bound);
 
-/// The same where it is automatic, by the classes of all ranks.
+/// Returns the threshold if it is automatic, from the classes of all ranks. No forwarded block has more than `bound`
+/// bytes.
 Agreed agreed_by(const SizeClasses& most, const Forwarding& forwarding, std::int64_t bound);
 
-/// Behind each padded block that the host MPI exchanges: whether its source has failed.
+/// Size of the flag behind each padded block that the host MPI exchanges: whether its source has failed.
 inline constexpr std::int64_t padded_flag_bytes = 1;
 
-/// Whether no block that is not sent directly has more than `bound` bytes, or more than a padded exchange can count.
+/// Whether no block that is not sent directly has more than `bound` bytes, or more bytes than a padded exchange can
+/// count.
 bool within(const Agreed& agreed, const Spec& spec, std::int64_t bound);
 
 }  // namespace swapmeet

@@ -15,12 +15,12 @@ namespace {
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// first + ... + last
+/// Returns first + ... + last.
 double sum_of(std::int64_t first, std::int64_t last) {
   return first > last ? 0.0 : static_cast<double>(first + last) * static_cast<double>(last - first + 1) / 2;
 }
 
-/// Sets the batches of a phase whose messages are known by their size: `window` messages each.
+/// Sets the batches of a phase whose messages are sorted by size: `window` messages each.
 void set_batches(PhaseWork& phase, std::int64_t window) {
   std::int64_t before = 0, all = 0;
   for (const EqualMessages& equal : phase.by_size) all += equal.messages;
@@ -34,23 +34,23 @@ void set_batches(PhaseWork& phase, std::int64_t window) {
   }
 }
 
-/// The values of a digit that have as many blocks each: first..last.
+/// The values first..last of a digit, which all have the same number of blocks.
 struct Values {
-  std::int64_t first, last, offsets;  ///< along the dimension
-  bool partial;                       ///< the last run of consecutive offsets is shorter than the others
+  std::int64_t first, last, offsets;  ///< offsets: number with such a value along the dimension
+  bool partial;                       ///< whether the last run of consecutive offsets is shorter than the others
   std::int64_t count() const { return std::max<std::int64_t>(0, last - first + 1); }
 };
 
-/// A digit of a grid without proxies, and what moves in it.
+/// A digit of a grid without proxies, and the blocks that move by it.
 struct Move {
   Digit digit;
-  std::int64_t ranks, size, stride;  ///< P; places of the dimension, and of all dimensions before it
+  std::int64_t ranks, size, stride;  ///< P; places of the dimension; places of all previous dimensions
   std::array<Values, 3> values{};
 
   Move(const Digit& which, std::int64_t p, std::int64_t n, std::int64_t inner)
       : digit(which), ranks(p), size(n), stride(inner) {
     const std::int64_t b = digit.weight, r = digit.radix;
-    // the last value with one more full run
+    // `full` is the last value with one more full run.
     const std::int64_t runs = n / (b * r), rest = n % (b * r), full = rest / b - 1;
     const std::int64_t some = rest % b != 0 && rest / b >= 1 && rest / b < r ? rest / b : 0;
     const std::int64_t then = std::max<std::int64_t>({full, some, 0});
@@ -62,7 +62,7 @@ struct Move {
   std::int64_t per_offset() const { return ranks / size; }
   std::int64_t messages() const { return digit.radix - 1; }
   std::int64_t blocks() const { return blocks_to(messages()); }
-  /// Of the values 1..z.
+  /// Returns the number of blocks with the values 1..z.
   std::int64_t blocks_to(std::int64_t z) const {
     std::int64_t sum = 0;
     for (const Values& some : values)
@@ -71,13 +71,14 @@ struct Move {
   }
 };
 
-/// On nodes of consecutive ranks, in one dimension: what the rank with the most sends to other nodes, which is one of a
-/// smallest node, and what leaves a largest. Of a node of Q ranks max(0, Q-s) + max(0, Q-(P-s)) send to ranks of it.
+/// Splits the messages of a digit in one dimension, on nodes of consecutive ranks, into those within and between nodes.
+/// The rank that sends most to other nodes is on a smallest node. The most messages leave a largest node. On a node of
+/// Q ranks, max(0, Q-s) + max(0, Q-(P-s)) ranks send to a rank of the node.
 void split_consecutive(const Move& move, const Nodes& nodes, PhaseWork& phase) {
   const std::int64_t p = move.ranks, q = nodes.largest(), least = nodes.smallest(), b = move.digit.weight,
                      last = move.messages();
   std::int64_t inside = 0, inside_blocks = 0;
-  if (b < least && last * b > p - least) {  // else some rank sends nothing within its node
+  if (b < least && last * b > p - least) {  // otherwise some rank sends nothing within its node
     inside = last, inside_blocks = move.blocks();
     for (std::int64_t rank = 0; rank < least; ++rank) {
       const std::int64_t ahead = std::min(last, (least - 1 - rank) / b),
@@ -98,14 +99,15 @@ void split_consecutive(const Move& move, const Nodes& nodes, PhaseWork& phase) {
     const double wrapped = number(far, some.last) * static_cast<double>(q - p) + sum_of(far, some.last) * weight;
     const double leaving = number(some.first, some.last) * of_node - ahead - wrapped;
     phase.between.node_messages += leaving;
-    phase.between.node_blocks += leaving * static_cast<double>(some.offsets);  // one dimension
+    phase.between.node_blocks += leaving * static_cast<double>(some.offsets);  // offsets of a single dimension
     phase.within.node_messages += ahead + wrapped;
     phase.within.node_blocks += (ahead + wrapped) * static_cast<double>(some.offsets);
   }
 }
 
-/// On any nodes: rank by rank, for those values whose messages can stay within a node. Places on regular nodes look
-/// alike after as many as a node and the dimension have in common: those beyond are left out.
+/// Splits the messages of a digit on any nodes, rank by rank, for the values whose messages can stay within a node. If
+/// nodes are regular, the pattern of places repeats: its period is the least common multiple of a node and the
+/// dimension, and only one period is counted.
 void split_any(const Move& move, const Arrangement& grid, bool in_order, const Nodes& nodes, PhaseWork& phase) {
   const std::int64_t length = move.size * move.stride;
   const std::int64_t looked_at =
@@ -146,14 +148,14 @@ void split_any(const Move& move, const Arrangement& grid, bool in_order, const N
   }
 }
 
-/// PhaseTraffic whose messages all stay within nodes, or all leave them.
+/// Returns the traffic of a digit whose messages all stay within nodes, or all leave them.
 PhaseTraffic all_of(const Move& move, const Nodes& nodes) {
   const auto most = static_cast<double>(nodes.largest());
   return {move.messages(), move.blocks(), most * static_cast<double>(move.messages()),
           most * static_cast<double>(move.blocks())};
 }
 
-/// One message for each block.
+/// Replaces the messages of a phase by one message for each block.
 void stagger(PhaseWork& phase) {
   for (PhaseTraffic* traffic : {&phase.within, &phase.between}) {
     traffic->messages = traffic->blocks;
@@ -162,11 +164,12 @@ void stagger(PhaseWork& phase) {
   phase.by_size = {EqualMessages{phase.messages(), 1}};
 }
 
-/// Copies of one digit where all of its messages travel alike.
+/// Adds the copies of a digit whose messages all use the same transport.
 void add_copies(const Spec& spec, const Move& move, bool no_packing, Work& work) {
   const std::int64_t outer = move.ranks / (move.size * move.stride), run = move.digit.weight * move.stride;
   const bool first = run == 1, twin = spec.layout == Layout::zero_copy, zero = spec.layout == Layout::zero_rotation;
-  const bool lands = twin || (zero && first);  // what arrives may go to its home while what leaves is still at its own
+  // whether blocks can arrive at their places while departing blocks are still at theirs
+  const bool lands = twin || (zero && first);
   for (const Values& some : move.values) {
     if (some.count() == 0) continue;
     const bool cut =
@@ -174,7 +177,7 @@ void add_copies(const Spec& spec, const Move& move, bool no_packing, Work& work)
         move.size / (std::int64_t{move.digit.weight} * move.digit.radix) * move.digit.weight + 1 == some.offsets &&
         move.stride == 1;
     const std::int64_t runs = quotient_up(some.offsets, move.digit.weight) * outer;
-    // the first of a run has not moved yet
+    // The first block of a run has not moved yet, so it is in another buffer.
     const std::int64_t pieces = zero && !first ? 2 * runs - (cut ? outer : 0) : runs;
     const double messages = static_cast<double>(some.count()),
                  blocks = messages * static_cast<double>(some.offsets * move.per_offset());
@@ -192,6 +195,7 @@ void add_copies(const Spec& spec, const Move& move, bool no_packing, Work& work)
   }
 }
 
+/// Adds the initial and final copies (rotations) and that of the own block.
 void add_rotations(const Spec& spec, std::int64_t ranks, const std::vector<std::int32_t>& sizes, Work& work) {
   if (spec.layout == Layout::zero_rotation) return work.packed.blocks += 1, work.packed.pieces += 1, void();
   const auto p = static_cast<double>(ranks);
@@ -203,7 +207,7 @@ void add_rotations(const Spec& spec, std::int64_t ranks, const std::vector<std::
   work.packed.pieces += row == sizes.end() ? 1 : 2 * p / *row;
 }
 
-/// The empty messages that grant those of `phase`: as many, but where the host MPI is not what carries them.
+/// Returns the empty messages that grant those of `phase`: as many, but none within nodes if these messages bypass MPI.
 PhaseWork grants_of(const PhaseWork& phase, const Spec& spec) {
   PhaseWork grants = phase;
   if (spec.intra != Transport::mpi) grants.within = {};
@@ -311,8 +315,8 @@ Nodes::Nodes(const Shape& shape) {
   std::unordered_map<std::int32_t, std::int32_t> numbers;
   std::vector<Rank> first;
   node_of_.reserve(static_cast<std::size_t>(shape.ranks));
-  std::int32_t known = -1, node = -1;  // of the rank before
-  std::size_t stretches = 0;           // of ranks of one node
+  std::int32_t known = -1, node = -1;  // of the previous rank
+  std::size_t stretches = 0;           // number of stretches of consecutive ranks on one node
   for (Rank rank = 0; rank < shape.ranks; ++rank) {
     const std::int32_t group = shape.hierarchy[0][static_cast<std::size_t>(rank)];
     if (node < 0 || group != known)

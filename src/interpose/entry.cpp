@@ -1,5 +1,6 @@
-/// The MPI entry points. Both the MPI_ and the PMPI_ names are ours: Open MPI's Fortran bindings and profiling tools
-/// call the latter. Arguments that cannot be right go to the host MPI, which says so in its own way.
+/// The entry points of blocking all-to-alls. The library exports both the MPI_ and the PMPI_ names, because Open MPI's
+/// Fortran bindings and profiling tools call the latter. Calls with invalid arguments are passed to the host MPI, which
+/// reports the error in its own way.
 #include "api/arguments.hpp"
 #include "api/export.hpp"
 #include "mpi/guard.hpp"
@@ -13,13 +14,15 @@ namespace swapmeet {
 
 namespace {
 
-/// Whether calls on `known` go to the host MPI: as short a way as there is.
+/// Whether all calls of this collective on `known` are left to the host MPI. This is the fast path, which skips the
+/// decision.
 [[gnu::always_inline]] inline bool left_to_host(Collective collective, Communicator* known) {
   return known && known->left_to_host(collective).again();
 }
 
-// All return false if the host MPI is to do it, and `passed` to be told when that is done. `known`: what we keep for
-// `comm`, if that is at hand.
+// Each of the following functions returns false if the call must be passed to the host MPI; `host_call.done()` must
+// then be called afterwards. Otherwise `error` is the result. `known` is the Communicator of `comm` if it was found in
+// the cache of recent communicators, or nullptr.
 
 template <class Count>
 [[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
@@ -91,9 +94,9 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
   return serve(Call{Collective::alltoallw, in_place, out, in, comm, {ranks, ranks}}, *communicator, host_call, error);
 }
 
-// --- with neighbours -------------------------------------------------------------------------------------------------
+// --- neighbourhood collectives ---------------------------------------------------------------------------------------
 
-/// What we keep for `comm`, if it has a virtual topology.
+/// The Communicator of `comm`, or nullptr if `comm` has no virtual topology.
 Communicator* with_neighbours(MPI_Comm comm, Communicator* known) {
   Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
   return communicator && communicator->neighbourhood() ? communicator : nullptr;
@@ -114,7 +117,7 @@ bool neighbor_alltoall(const void* send, Count send_count, MPI_Datatype send_typ
   return serve(Call{Collective::neighbor_alltoall, false, out, in, comm, blocks, all}, *communicator, host_call, error);
 }
 
-/// One side of as many blocks; if there are none, whatever the arrays.
+/// The blocks of one side. If `blocks` is 0, the arrays are not read, because they may then be invalid.
 template <class Count, class Displacement, class Types>
 Blocks blocks_of(const UnequalSide<Count, Displacement>& side, Rank blocks, Types types) {
   if (blocks == 0) return {side.base, 0, byte_type()};
@@ -168,7 +171,8 @@ bool neighbor_alltoallw(const void* send, const Count* send_counts, const Displa
 using swapmeet::Handle;
 using swapmeet::native;
 
-// What throws ends the call with an error on this rank. Errors are raised outside of the guard.
+// The body of an entry point: it serves the call, or passes it to the host MPI. An exception ends the call with an
+// error on this rank. Errors are raised outside of the guard, since the application's error handler may throw.
 #define SWAPMEET_SERVE(function, underneath, comm, ...)                      \
   swapmeet::HostCall host_call;                                              \
   bool served = true;                                                        \
@@ -253,7 +257,7 @@ SWAPMEET_ALL_WITH_ALL(_c, MPI_Count, MPI_Aint)
 SWAPMEET_WITH_NEIGHBOURS(_c, MPI_Count, MPI_Aint)
 #endif
 
-// The same code under our own names, which the header declares as mpi.h does.
+// The same code under the library's own names. The public header declares them with the parameters of mpi.h.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #endif
@@ -268,7 +272,7 @@ SWAPMEET_OWN(swapmeet_alltoallv_c, MPI_Alltoallv_c)
 SWAPMEET_OWN(swapmeet_alltoallw_c, MPI_Alltoallw_c)
 #endif
 
-// start.cpp, which is compiled with this file, has others.
+// start.cpp defines macros of the same names and may be compiled as one unit with this file.
 #undef SWAPMEET_ALLTOALL
 #undef SWAPMEET_ALLTOALLV
 #undef SWAPMEET_ALLTOALLW

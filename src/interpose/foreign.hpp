@@ -1,4 +1,5 @@
-/// Calls to an MPI of another kind than we were built for, whose handles mean nothing here: they go on as they came.
+/// Forwarding of calls to an MPI of another kind than this library was built for. Handles of that MPI have no meaning
+/// here, so such a call is passed on with its arguments unchanged.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +10,24 @@
 
 namespace swapmeet {
 
-/// A handle of whatever MPI, an int or a pointer, as a register or a place on the stack holds it.
+/// A handle of any MPI, whether an int or a pointer, in the form in which a register or a stack slot holds it.
 using Handle = void*;
 
-/// What it is for the MPI that we were built for.
+/// Converts `handle` to a handle of the MPI that this library was built for.
 template <class Type>
 Type as(Handle handle) {
   if constexpr (std::is_pointer_v<Type>) return static_cast<Type>(handle);
   else return static_cast<Type>(reinterpret_cast<std::intptr_t>(handle));
 }
 
-/// The way back.
+/// Converts a handle of the MPI that this library was built for to a Handle.
 template <class Type>
 Handle handle_of(Type of_mpi) {
   if constexpr (std::is_pointer_v<Type>) return of_mpi;
   else return reinterpret_cast<Handle>(static_cast<std::intptr_t>(of_mpi));
 }
 
-/// Calls a function of the host MPI, by its address or its name.
+/// Calls a function of the host MPI, given its address or its name, and returns its result.
 template <class... Arguments>
 int pass_on(void* function, Arguments... arguments) {
   return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
@@ -38,14 +39,16 @@ int pass_on(const char* name, Arguments... arguments) {
 
 }  // namespace swapmeet
 
-// Handles are taken as they come: where they are those of another MPI than we were built for, the call goes on as it
-// came. The name that programs call is only the assembler's, for mpi.h has declared it otherwise.
+// Defines the exported function `name`. Handle parameters have the type Handle, because the application may use another
+// MPI than this library was built for; its call is then passed on unchanged. mpi.h has declared `name` with other
+// types, so the C++ function is called entry_name, and only its assembler symbol is `name`.
 #define SWAPMEET_NAMED(name, parameters)                      \
   SWAPMEET_EXPORT int entry_##name parameters __asm__(#name); \
   int entry_##name parameters
 
 #define SWAPMEET_FIRST(first, ...) first
 
-// By both of its names: entry, what MPI calls it, and what else the entry takes.
+// Defines an MPI function under both of its names, MPI_ and PMPI_. `entry` is the macro that defines one of them. It
+// gets the name to define, the PMPI_ name, and the further arguments.
 #define SWAPMEET_ENTRIES(entry, Name, ...) \
   entry(MPI_##Name, PMPI_##Name, __VA_ARGS__) entry(PMPI_##Name, PMPI_##Name, __VA_ARGS__)

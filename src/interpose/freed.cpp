@@ -1,12 +1,13 @@
-/// Communicators that end.
+/// The entry points by which a communicator ends.
 ///
-/// MPI_Comm_free and MPI_Comm_disconnect: a handle may mean another communicator afterwards. Mostly the delete callback of
-/// our attribute tells us (session/context.cpp), but not where a program calls an all-to-all in a delete callback of its
-/// own, on the communicator that is being freed: an attribute that is set then is never deleted. And what was started is to
-/// be over before, for it needs what the callback deletes; MPI lets these calls wait for the other ranks.
+/// MPI_Comm_free and MPI_Comm_disconnect are intercepted because the handle may stand for another communicator
+/// afterwards. Usually the delete callback of the library's attribute reports that (session/context.cpp). It does not
+/// if a program calls an all-to-all in a delete callback of its own, on the communicator that is being freed: an
+/// attribute that is set then is never deleted. Besides, started exchanges must complete first, because they need the
+/// state that the callback deletes. MPI allows these calls to wait for the other ranks.
 ///
-/// MPIX_Comm_revoke: whoever is in an exchange of ours on the communicator is to leave it, too. (Open MPI 5; no other MPI
-/// that we know goes on after a fault.)
+/// MPIX_Comm_revoke is intercepted because a rank that is in an exchange of this library on the communicator must leave
+/// it, too. (This concerns Open MPI 5; no other MPI that we know continues after a fault.)
 #include "api/export.hpp"
 #include "interpose/foreign.hpp"
 #include "mpi/guard.hpp"
@@ -18,7 +19,7 @@ using swapmeet::Handle;
 
 namespace {
 
-/// Has what we keep for `comm`, if anything, do something before the host MPI does its part.
+/// Calls `act` on the Communicator of `comm`, if there is one. It is used before the host MPI does its part.
 void have(MPI_Comm comm, void (swapmeet::Communicator::*act)()) {
   swapmeet::guarded([&] {
     if (swapmeet::Communicator* const communicator = swapmeet::kept_for(comm)) (communicator->*act)();
@@ -28,7 +29,7 @@ void have(MPI_Comm comm, void (swapmeet::Communicator::*act)()) {
 
 }  // namespace
 
-// `comm` points to a handle of the MPI's size, which is an int's or a pointer's.
+// `comm` points to a handle of the application's MPI, which has the size of an int or of a pointer.
 #define SWAPMEET_FREES(name)                                                    \
   SWAPMEET_NAMED(name, (void* comm)) {                                          \
     if (!swapmeet::mpi_suits() || !comm) return swapmeet::pass_on(#name, comm); \

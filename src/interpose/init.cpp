@@ -1,7 +1,9 @@
-/// MPI_Init and MPI_Init_thread: where what belongs to the process is made, and the one moment that all ranks share
-/// before a call that must not wait for others. MPI_Finalize: where what must be over before the host MPI begins to end is
-/// ended (the rest ends with MPI_COMM_SELF, session/context.cpp). Each goes on to the next of its own name, for a tool that is
-/// loaded behind us begins there.
+/// The entry points MPI_Init, MPI_Init_thread and MPI_Finalize.
+///
+/// MPI_Init makes the state of the process. It is also the only call in which all ranks may agree before the first
+/// non-blocking call, which must not wait for other ranks. MPI_Finalize ends the activities that must stop before the
+/// host MPI begins to end; everything else ends with MPI_COMM_SELF (session/context.cpp). Each entry point calls the
+/// next definition of its own name, because a tool that is loaded after this library begins there.
 #include <atomic>
 
 #include "api/export.hpp"
@@ -16,7 +18,7 @@ namespace {
 void begin() {
   swapmeet::guarded([] {
     if (!swapmeet::mpi_suits()) return MPI_SUCCESS;
-    static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
+    static std::atomic<bool> called{false};  // a tool's MPI_Init calls PMPI_Init, which this library defines, too
     if (called.exchange(true) && !swapmeet::simulated) return MPI_SUCCESS;
     swapmeet::attach_to_mpi();
     if (swapmeet::context().world_ranks > 1) swapmeet::context().job.begin(swapmeet::patience_s());
@@ -29,7 +31,9 @@ void end() {
   swapmeet::guarded([] {
     swapmeet::end_thread();
     swapmeet::end_progress();
-    swapmeet::deaths.fetch_add(1);  // those of sessions live on, and are the host MPI's
+    // Invalidates the caches of recent communicators. Communicators of sessions live on, and their calls are left to
+    // the host MPI.
+    swapmeet::deaths.fetch_add(1);
     return MPI_SUCCESS;
   });
 }
@@ -59,7 +63,8 @@ SWAPMEET_INIT(PMPI_Init_thread, (int* argc, char*** argv, int required, int* pro
 SWAPMEET_FINALIZE(MPI_Finalize)
 SWAPMEET_FINALIZE(PMPI_Finalize)
 
-// What sessions make may be used after MPI_Finalize, by which we end.
+// Communicators of sessions may be used after MPI_Finalize, in which this library ends. So it must know that there are
+// sessions.
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define SWAPMEET_SESSION(name)                                                         \
   SWAPMEET_NAMED(name, (swapmeet::Handle a, swapmeet::Handle b, swapmeet::Handle c)) { \

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* wanted = "SWAPMEET_NONBLOCKING=thread";
 
-/// Never destroyed: a process may exit while it runs.
+/// The progress thread of this process. It is never destroyed, because a process may exit while the thread runs.
 ProgressThread& thread_of_process() {
   static ProgressThread* const only = new ProgressThread;
   return *only;
@@ -30,7 +30,7 @@ JobThread thread_here(const Options& options) {
 }
 
 void agree() {
-  if (simulated) return;  // simulated ranks are no threads, and start nothing
+  if (simulated) return;  // simulated ranks are not threads, and start no non-blocking exchanges
   const Options& options = context().options;
   const JobThread mine = thread_here(options);
   JobFacts here = facts_of(options);
@@ -39,7 +39,7 @@ void agree() {
   here.thread = mine;
   const JobFacts& facts = context().job.agree(here, context().fingerprint);
   if (facts.thread == JobThread::able) {
-    at_end(end_thread);  // where MPI_Finalize does not come by us
+    at_end(end_thread);  // for programs whose MPI_Finalize does not pass through this library
     thread_of_process().begin();
     advance_by_thread(&thread_of_process());
     return;

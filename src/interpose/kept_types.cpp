@@ -10,8 +10,8 @@ namespace swapmeet {
 
 namespace {
 
-/// A type keeps those that it was made of, for MPI_Type_get_contents. (MPI_Type_dup would call the application's attribute
-/// callbacks.)
+/// A struct type that is made of the types to keep. MPI keeps the constituents of a derived type alive for
+/// MPI_Type_get_contents. (MPI_Type_dup would call the application's attribute callbacks.)
 class KeptTypes final : public Persistent {
  public:
   explicit KeptTypes(MPI_Datatype made_of_them) : made_of_them_(made_of_them) {}
@@ -26,7 +26,7 @@ class KeptTypes final : public Persistent {
   MPI_Datatype made_of_them_;
 };
 
-/// Without data.
+/// Makes a struct type of `types` whose block lengths are all 0.
 int make_of(const std::vector<MPI_Datatype>& types, MPI_Datatype* made) {
   const std::vector<int> lengths(types.size());
   const std::vector<MPI_Aint> displacements(types.size());
@@ -45,7 +45,7 @@ int keep_types(MPI_Request request, std::vector<MPI_Datatype> types) {
   if (const int error = make_of(types, &made)) return error;
   auto kept = std::make_unique<KeptTypes>(made);
   watch(request, *kept);
-  kept.release();  // it ends with the request
+  kept.release();  // close() deletes it when the request is freed
   return MPI_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
-/// MPI_Alloc_mem and MPI_Free_mem: blocks that the other ranks of the node can map, where the options ask for them. All
-/// others, and what is wrong with a call, are the host MPI's.
+/// The entry points MPI_Alloc_mem and MPI_Free_mem. If the options ask for it, they return blocks that node peers can
+/// map. All other calls, and calls with invalid arguments, are left to the host MPI.
 #include "api/export.hpp"
 #include "heap/heap.hpp"
 #include "interpose/foreign.hpp"
@@ -9,7 +9,8 @@ using swapmeet::Handle;
 
 namespace {
 
-/// nullptr: the host MPI is to serve the call. (What its info says is of its memory.)
+/// Allocates a block. Returns nullptr if the call is left to the host MPI: always if it has an info object, whose hints
+/// are about the host MPI's memory.
 void* block_of(MPI_Aint bytes, Handle info, const void* base) {
   if (bytes <= 0 || !base || !swapmeet::mpi_suits() || swapmeet::as<MPI_Info>(info) != MPI_INFO_NULL) return nullptr;
   const swapmeet::Context& all = swapmeet::context();

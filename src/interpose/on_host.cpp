@@ -6,7 +6,7 @@ int exchange_on_host(const Call& call, Communicator& communicator, const Decisio
                      int (*exchange)(const Call&, Communicator&, const Decision&, int failure, bool& sent)) {
   HostCopy &out = communicator.send_host_copy(), &in = communicator.receive_host_copy();
   const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
-  int failure = in.take(call.receive, call.blocks.in, call.in_place || call.neighbourhood);  // some may stay
+  int failure = in.take(call.receive, call.blocks.in, call.in_place || call.neighbourhood);  // some bytes may stay
   if (!failure && !call.in_place) failure = out.take(call.send, call.blocks.out, true);
   if ((in.device() || out.device()) && communicator.options().explain)
     say_once("buffers that are memory of a device are brought to the host and back");

@@ -15,6 +15,7 @@
 
 namespace swapmeet {
 
+/// A plan and the request of the application by which it is started.
 class Progressed final : public Persistent {
  public:
   Progressed(MPI_Comm self_comm, int tag) : self_comm_(self_comm), tag_(tag) {}
@@ -35,22 +36,24 @@ class Progressed final : public Persistent {
     struct Last {
       std::atomic<bool>& closed;
       ~Last() { closed = true; }
-    } const last{closed_};  // also where a callback throws; another thread may destroy this then
+    } const last{closed_};  // is set last, even if a callback throws: another thread may destroy this object then
     if (planned_ && !UnderWay::has(*planned_)) planned_->free_types();
   }
+  /// Whether the application has freed the request and the exchange is complete.
   bool needless() { return closed_ && !(planned_ && UnderWay::has(*planned_)); }
   Planned& planned() { return *planned_; }
   int tag() const { return tag_; }
 
  private:
-  /// One byte is more than there is room for.
+  /// Completes the application's request, a receive of zero bytes, by a message of this rank to itself. In case of an
+  /// error the message has one byte, which the host MPI reports as a truncated message.
   static void complete_request(void* self, int error) {
     const char too_much = 0;
     const auto* const told = static_cast<Progressed*>(self);
     again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, told->tag_, told->self_comm_);
   }
 
-  std::unique_ptr<Planned> planned_;  ///< nullptr: not yet, or it could not be made
+  std::unique_ptr<Planned> planned_;  ///< nullptr until it is made, or if it could not be made
   MPI_Comm self_comm_;
   int tag_;
   std::atomic<bool> closed_{false};
@@ -58,19 +61,20 @@ class Progressed final : public Persistent {
 
 namespace {
 
-/// All of the process. Never destroyed.
+/// All persistent exchanges of the process. Never destroyed.
 struct All {
   std::mutex mutex;
   std::vector<std::unique_ptr<Progressed>> alive;
   std::uint64_t made = 0;
-  int tags = 0;  ///< 0: none was made yet
+  int tags = 0;  ///< number of usable tags; 0 before the first request is made
 };
 All& all() {
   static All* const only = new All;
   return *only;
 }
 
-/// Takes out which are `needless`, for the caller to destroy: what types then call of the application may plan others.
+/// Removes the elements for which `needless` is true and returns them, for the caller to destroy. They must not be
+/// destroyed under the mutex: freeing their types may call the application, which may plan other exchanges.
 std::vector<std::unique_ptr<Progressed>> taken_out(auto needless) {
   const std::lock_guard lock(all().mutex);
   auto& alive = all().alive;
@@ -82,6 +86,7 @@ std::vector<std::unique_ptr<Progressed>> taken_out(auto needless) {
   return taken;
 }
 
+/// Finishes and destroys all persistent exchanges before MPI ends, including those that are planned meanwhile.
 void end_all() {
   const auto finish = [](Progressed& one) { return context().under_way->finish(one.planned()), true; };
   for (bool any = true; any;) {
@@ -91,7 +96,7 @@ void end_all() {
   }
 }
 
-/// That no other request has, or -1: there is none.
+/// A tag that no other request has, or -1 if there is none.
 int unused_tag() {
   const auto has = [](int tag) { return std::ranges::find(all().alive, tag, &Progressed::tag) != all().alive.end(); };
   const auto tags = static_cast<std::uint64_t>(all().tags);
@@ -107,8 +112,8 @@ void begin_all() {
   at_end(end_all);
 }
 
-/// Of this rank alone: on it the application learns that an exchange of `user` is over. An error is the program's end where one
-/// of `user` is.
+/// The communicator of this rank alone on which the request for an exchange on `user` is made. If errors are fatal on
+/// `user`, they are fatal on it, too.
 MPI_Comm self_comm_of(MPI_Comm user) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   bool fatal = false;

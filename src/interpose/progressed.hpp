@@ -1,5 +1,5 @@
-/// Persistent all-to-alls that move on in the host MPI's progress, each a plan with a communicator of its own: they may be
-/// started in any order.
+/// Persistent all-to-alls that advance in the host MPI's progress. Each is a plan with a team of its own, so the
+/// application may start them in any order.
 #pragma once
 
 #include <memory>
@@ -9,26 +9,28 @@
 
 namespace swapmeet {
 
-/// Ends the plans of requests that have been freed, as far as they are over; others may use what they had. Local.
+/// Destroys the plans whose requests the application has freed and whose exchanges have completed. Other plans may then
+/// use their resources. Local.
 void end_freed_plans();
 
 class Progressed;
 
-/// A persistent request, made before its plan: the request may fail on this rank alone, which the other ranks are to know
-/// when they agree on the plan. Freed with this object unless it starts a plan.
+/// A persistent request that is made before its plan. Making the request may fail on this rank alone, and the other
+/// ranks must know of that when they agree on the plan. The request is freed with this object unless start_of() was
+/// called.
 class PersistentRequest {
  public:
-  /// On the application's communicator `user`: an error of an exchange ends the program where its errors are fatal, else what
-  /// completes the request returns it. Local.
+  /// Makes the request for an exchange on the application's communicator `user`. If errors are fatal on `user`, an
+  /// error of the exchange ends the program; otherwise the call that completes the request returns it. Local.
   explicit PersistentRequest(MPI_Comm user);
   ~PersistentRequest();
   PersistentRequest(const PersistentRequest&) = delete;
   PersistentRequest& operator=(const PersistentRequest&) = delete;
 
-  /// False: the host MPI made none.
+  /// False if no request could be made.
   explicit operator bool() const { return progressed_ != nullptr; }
 
-  /// The request, which starts `planned` from now on.
+  /// Returns the request, which starts `planned` from now on. The application owns the request.
   MPI_Request start_of(std::unique_ptr<Planned> planned);
 
  private:

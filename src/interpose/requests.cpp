@@ -29,21 +29,22 @@ struct Watched {
   std::unordered_map<MPI_Request, Persistent*, Hash> all;
 };
 
-/// Never destroyed: a process may exit while threads run.
+/// The table of watched requests. It is never destroyed, because a process may exit while threads run.
 Watched& watched_requests() {
   static Watched* const all = new Watched;
   return *all;
 }
 
-/// nullptr: it is not ours.
+/// The object for which `request` stands, or nullptr.
 Persistent* find(MPI_Request request) {
   const std::lock_guard lock(watched_requests().mutex);
   const auto found = watched_requests().all.find(request);
   return found == watched_requests().all.end() ? nullptr : found->second;
 }
 
-/// While what stands behind us does its part of a call: where that is a tool, which goes on by the PMPI_ name, this name of ours
-/// is called within the same call of the application.
+/// A scope in which the next definition of an MPI function does its part of a call. If that definition is a tool's, it
+/// calls the PMPI_ name, which is this library's again. `here` is then true, so that the inner call does not look up
+/// the request a second time.
 class WithinCall {
  public:
   WithinCall() : before_(std::exchange(here, true)) {}
@@ -63,7 +64,8 @@ int within_call(Next next, Arguments... arguments) {
   return next(arguments...);
 }
 
-// What the entry points do once there are requests of ours. `next`: the host MPI's, or a tool's behind us.
+// The actions of the entry points, once there are watched requests. `next` is the function of the host MPI, or of a
+// tool that is loaded after this library.
 
 struct Start {
   static constexpr const char* name = "PMPI_Start";
@@ -101,7 +103,7 @@ struct Free {
   static int watched(Next next, MPI_Request* request) {
     if (!request) return next(request);
     std::unique_lock lock(watched_requests().mutex);
-    auto taken = watched_requests().all.extract(*request);  // before the host MPI may give its handle to the next
+    auto taken = watched_requests().all.extract(*request);  // first, since the host MPI may reuse the handle at once
     lock.unlock();
     const int error = next(request);
     if (!taken) return error;
@@ -112,8 +114,9 @@ struct Free {
   }
 };
 
-/// Finishes exchanges of ours before the host MPI waits for them. Only where it would wait for nothing else: what moves only in
-/// its waits, as collective input and output of MPICH, must not stand still meanwhile.
+/// Finishes exchanges of this library before the host MPI waits for their requests. It does so only if all requests are
+/// such ones. Otherwise operations that advance only in the host MPI's waits, such as MPICH's collective input and
+/// output, would stand still meanwhile.
 [[gnu::noinline, gnu::cold]] void finish_ours(int count, const MPI_Request* requests) {
   if (count <= 0 || !requests) return;
   const std::span all(requests, static_cast<std::size_t>(count));
@@ -142,8 +145,9 @@ struct Waitall {
   }
 };
 
-/// An entry point by one of its names. It goes on by the same name, so that a tool behind us sees it: at first it finds what is
-/// there, then it calls that, and looks for our requests if there are any.
+/// An entry point under one of its names, PMPI_ if `profiling` is true. It calls the next definition of the same name,
+/// so that a tool that is loaded after this library sees the call. The first call finds that definition. Later calls go
+/// directly to it, or to `watched` if there have been watched requests.
 template <class Call, bool profiling, class... Arguments>
 class Entry {
  public:
@@ -159,7 +163,7 @@ class Entry {
   }
   static int find_next(Arguments... arguments) {
     Function first = find_next;
-    step.compare_exchange_strong(first, next());  // unless they are watched meanwhile
+    step.compare_exchange_strong(first, next());  // unless watch() has set it meanwhile
     return next()(arguments...);
   }
   static int watched(Arguments... arguments) { return Call::watched(next(), arguments...); }

@@ -1,36 +1,39 @@
-/// The application's persistent requests with which something of ours starts or ends: MPI_Start, MPI_Startall,
-/// MPI_Request_free, MPI_Wait and MPI_Waitall look for them, once there are any.
+/// The table of the application's persistent requests that stand for an object of this library. MPI_Start,
+/// MPI_Startall, MPI_Request_free, MPI_Wait and MPI_Waitall look requests up in it, as soon as there has been one.
 ///
-/// Each is a persistent request of the host MPI's: an all-to-all, or, where the exchange is ours, a receive of nothing by
-/// which this rank tells itself that it is over.
+/// Each is a persistent request of the host MPI. It is either an all-to-all of the host MPI, or, if this library
+/// executes the exchange, a receive of zero bytes. This rank completes such a receive by a message to itself when the
+/// exchange is complete.
 #pragma once
 
 #include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
+/// The object behind a persistent request of the application.
 class Persistent {
  public:
   virtual ~Persistent() = default;
 
-  /// Starts the exchange, after the application's request. Returns an error of MPI.
+  /// Starts the exchange. It is called after the host MPI has started the request. Returns an MPI error code.
   virtual int start() = 0;
 
-  /// Waits until what was started is over, in less time than the host MPI takes for a look; what other exchanges and messages
-  /// of the process can do meanwhile, they do.
+  /// Waits until the started exchange is complete. It checks more often than the host MPI would. Other exchanges and
+  /// messages of the process advance during the wait.
   virtual void finish() {}
 
-  /// The request has been freed; what is under way goes on. Nothing is called afterwards.
+  /// Reports that the application has freed the request. An exchange under way goes on. No other function of the object
+  /// is called afterwards.
   virtual void close() = 0;
 };
 
-/// `request` stands for `persistent` from now on, which lives until it is closed.
+/// Makes `request` stand for `persistent`, which must live until close() is called. Thread-safe.
 void watch(MPI_Request request, Persistent& persistent);
 
-/// `request` stands for nothing any more.
+/// Removes `request` from the table, if it is there. Thread-safe.
 void unwatch(MPI_Request request);
 
-/// No request stands for anything any more.
+/// Removes all requests from the table. Thread-safe.
 void unwatch_all();
 
 }  // namespace swapmeet

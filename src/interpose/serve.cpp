@@ -12,8 +12,8 @@ namespace swapmeet {
 
 namespace {
 
-/// The exchange over staging: of what is sent, of what is received, or of both. What fails on this rank is carried
-/// through the exchange: the other ranks are under way.
+/// Executes the exchange with the sent blocks, the received blocks, or both in staging memory. An error on this rank
+/// does not end the exchange, because the other ranks are already in it: the rank takes part and passes the error on.
 int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan, bool stage_send, bool stage_receive,
                     int failure, bool& sent) {
   const Blocks& send = call.in_place ? call.receive : call.send;
@@ -36,17 +36,18 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
                        exchange, sent);
   phase.then(CallPhase::copy);
   if (!error && stage_receive && in.unpack(call.receive, communicator.packing()) != MPI_SUCCESS)
-    error = in.unpack(call.receive, communicator.packing());  // once more: see Links
-  if (plan.broken()) return error;                            // MPI may still read what is staged
+    error = in.unpack(call.receive, communicator.packing());  // a failed MPI call often succeeds when repeated
+  if (plan.broken()) return error;                            // MPI may still read from staging memory
   if (stage_send) out.release();
   if (stage_receive) in.release();
   return error;
 }
 
-/// `failure`: what has failed on this rank before.
+/// Executes the exchange, with staging where the plan cannot use the buffers directly. `failure` is an earlier error of
+/// this rank. `sent` tells whether anything was sent.
 int exchange(const Call& call, Communicator& communicator, Exchange& plan, int failure, bool& sent) {
   sent = false;
-  // A type that MPI refuses is to be known before anything is sent.
+  // A type that MPI refuses must be found before anything is sent.
   for (const Blocks* side : {&call.send, &call.receive})
     if (const int error = side->committed() || (call.in_place && side == &call.send)
                               ? MPI_SUCCESS
@@ -57,7 +58,7 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
     }
   if (is_empty(call.collective, call.in_place ? call.receive : call.send, call.receive))
     return communicator.next_exchange(),
-           failure;  // it counts: on other ranks such a call may be served again, as the last one
+           failure;  // it is numbered like any other exchange: other ranks may execute it by serve_again()
   const Blocks& send = call.in_place ? call.receive : call.send;
   const bool swaps = call.in_place && plan.swaps(call.receive);
   const bool stage_send = call.in_place ? !swaps : !plan.takes(send, false);
@@ -74,7 +75,7 @@ std::uint64_t bytes_of(const Call& call) {
   return bytes_sent(call.in_place ? call.receive : call.send, call.sent_blocks(), call.to());
 }
 
-/// Whether what is sent lies where the other ranks of the node copy it directly, as far as its first bytes show.
+/// Whether node peers can read the sent blocks directly. Only the first byte of each block is looked up.
 bool lies_directly(const Call& call) {
   const Regions& regions = context().regions;
   if (context().options.heap_block_bytes == 0 && !regions.any()) return false;
@@ -86,7 +87,8 @@ bool lies_directly(const Call& call) {
   return true;
 }
 
-/// The decision for a call for which others are tried now and then; in `trial`, if it is a trial. Collective then.
+/// The decision for a call that takes part in online tuning. If the call is a trial of another algorithm, `trial` is
+/// set. Collective when a new trial may begin; otherwise local.
 [[gnu::noinline]] Decision& tried(const Call& call, std::int64_t block_bytes, OnlineTuning& trying,
                                   OnlineTuning*& trial) {
   if (!trying.due()) return trying.usual();
@@ -95,8 +97,9 @@ bool lies_directly(const Call& call) {
   return decision;
 }
 
-/// The decision for `call`, explained. Collective over call.comm on its first use. `trying`: what tries others, if
-/// anything does.
+/// Makes the decision for `call`, and explains it when it is first used. Collective over call.comm when a decision is
+/// first used, and in each call for which the ranks agree on the sizes of blocks or on trials; otherwise local.
+/// `trying` is set to the online tuning that counts such calls, or nullptr. `trial` is set as by tried().
 Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& trying, OnlineTuning*& trial) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision& first = communicator.decide(call.collective, block_bytes);
@@ -105,7 +108,7 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
     trying = communicator.trying(call.collective, first, block_bytes);
   if (trying) [[unlikely]] {
     decision = &tried(call, block_bytes, *trying, trial);
-    trying = communicator.trying(call.collective, first, block_bytes);  // that counts the next call, on all ranks
+    trying = communicator.trying(call.collective, first, block_bytes);  // tuning of the next call; same on all ranks
   }
   if (block_bytes > decision->unchecked_bytes) [[unlikely]]
     decision = &communicator.within_limits(*decision, call.collective, call.in_place, block_bytes);
@@ -127,24 +130,27 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   return *decision;
 }
 
+/// Begins the record of a call, which `host_call` completes.
 void note(const Call& call, Communicator& communicator, HostCall& host_call) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   const bool derived = !sent.contiguous() || !call.receive.contiguous();
   host_call.noted = context().recorder.note(*communicator.recorded(), call.collective, call.in_place, derived, sent);
 }
 
-/// Remembers a call of which nobody wants to know, if the next one may do without a decision.
+/// Remembers a call whose decision equal calls may reuse. It is called only if no statistics, records or observations
+/// are kept.
 void remember(const Call& call, Communicator& communicator, const Decision& decision, OnlineTuning* trying) {
   if (communicator.options().check) return;
   const bool ours = decision.exchange != nullptr;
-  if (!ours && decision.least_bytes < 0) return;  // declined for now
+  if (!ours && decision.least_bytes < 0) return;  // left to the host MPI for the time being
+  // Online tuning counts the calls of each class of sizes separately, so equal blocks that it tunes need a decision.
   if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
-      (decision.trying.empty() || of_unequal_blocks(call.collective)))  // else each size has its own count
+      (decision.trying.empty() || of_unequal_blocks(call.collective)))
     communicator.left_to_host(call.collective) = {true, trying};
   if ((ours && !decision.plan) || call.collective != Collective::alltoall) return;
   if (call.in_place && ours && !decision.plan->takes_place()) return;
   const Blocks &receive = call.receive, &send = call.in_place ? receive : call.send;
-  if (!send.type(0).predefined || !receive.type(0).predefined) return;  // their handles may come to mean another
+  if (!send.type(0).predefined || !receive.type(0).predefined) return;  // a freed handle may come to mean another type
   Repeat repeat{Repeat::By::host,       nullptr, send.count(0), receive.count(0), send.type(0).handle,
                 receive.type(0).handle, {},      trying};
   if (ours) {
@@ -158,15 +164,17 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   communicator.repeat() = repeat;
 }
 
-/// Whether `error` leaves nothing to do for the host MPI. `sent`: whether anything was. If not, and MPI has refused the
-/// arguments, it is to say so itself.
+/// Whether the call is complete with `error`. It is not if MPI refused an argument before anything was sent: the host
+/// MPI must then report the error itself. `sent` tells whether anything was sent.
 bool finished(bool sent, int error) { return error == MPI_SUCCESS || sent || !refused(error); }
 
+/// exchange() by the plan of `decision`, in the form that exchange_on_host() calls.
 int exchange_as_decided(const Call& call, Communicator& communicator, const Decision& decision, int failure,
                         bool& sent) {
   return exchange(call, communicator, *decision.exchange, failure, sent);
 }
 
+/// Executes the exchange of `decision`. Returns as serve() does.
 bool run(const Call& call, Communicator& communicator, const Decision& decision, int& error) {
   bool sent = false;
   if (may_be_on_device()) [[unlikely]]
@@ -199,7 +207,7 @@ bool serve(const Call& call, Communicator& communicator, HostCall& host_call, in
   const bool left = communicator.leaves_call();
   if (!left) [[likely]]
     communicator.be_ready();
-  std::vector<char> arrived;  // while the ranks met for this call, which must not be left for another
+  std::vector<char> arrived;  // blocks of this call that were piggybacked on the exchange of parameters
   if (communicator.has_piggybacked()) [[unlikely]]
     arrived = communicator.take_piggybacked();
   if (communicator.options().check) [[unlikely]]

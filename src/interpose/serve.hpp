@@ -1,4 +1,4 @@
-/// One intercepted call: served by a schedule, or left to the host MPI.
+/// One intercepted blocking call, which is served by a schedule or left to the host MPI.
 #pragma once
 
 #include <chrono>
@@ -9,19 +9,19 @@
 
 namespace swapmeet {
 
-/// A call whose arguments look right. `send` is meaningless if `in_place`.
+/// The arguments of a call, in which no mistake was found. `send` has no meaning if `in_place`.
 struct Call {
   Collective collective;
   bool in_place;
   const Blocks &send, &receive;
   MPI_Comm comm;
-  Degrees blocks;                           ///< on the two sides
-  const Neighbourhood* neighbourhood = {};  ///< of which they are, if they are of one
+  Degrees blocks;                           ///< number of blocks on each side
+  const Neighbourhood* neighbourhood = {};  ///< virtual topology of a neighbourhood collective; nullptr for others
 
-  /// Those of the side that is sent from.
+  /// Number of blocks that this rank sends.
   Rank sent_blocks() const { return in_place ? blocks.in : blocks.out; }
 
-  /// For whom the blocks of a side are: see Staging::reserve().
+  /// The peer of each block of a side, as Staging::reserve() takes it. Empty if block i belongs to rank i.
   std::span<const Rank> to() const {
     return neighbourhood ? std::span<const Rank>(neighbourhood->to) : std::span<const Rank>();
   }
@@ -30,22 +30,23 @@ struct Call {
   }
 };
 
-/// A call whose phases somebody wants to know; or none.
+/// The call whose phases are observed. `communicator` is nullptr if none is.
 struct Observed {
   Communicator* communicator = nullptr;
   const Decision* decision = nullptr;
   std::uint64_t bytes = 0;
 };
 
-/// A call that is left to the host MPI, to be counted, recorded or observed when that is done; or none.
+/// Bookkeeping of a call that is left to the host MPI. The call is counted, recorded or observed when the host MPI has
+/// completed it. By default there is nothing to do.
 struct HostCall {
   Decision* decision = nullptr;
   std::uint64_t bytes = 0;
-  Rank blocks = 0;  ///< in which these are sent
+  Rank blocks = 0;  ///< number of blocks in which `bytes` are sent
   std::chrono::steady_clock::time_point begin{};
   RecordedCall noted{};
   Observed observed{};
-  OnlineTuning* trial = nullptr;  ///< of an algorithm that the call may be
+  OnlineTuning* trial = nullptr;  ///< tuning for which this call is a timed trial; nullptr if it is none
 
   void done() const {
     if (trial) trial->ends();
@@ -57,12 +58,14 @@ struct HostCall {
   void count() const;
 };
 
-/// Serves `call`. True: done, with MPI's result in `error` (which the caller raises on the communicator). False: the
-/// host MPI is to do it, for that was decided, or MPI refused the arguments before anything was sent and is to say
-/// so.
+/// Serves `call`. Returns true if it is done; `error` is then its MPI error code, which the caller raises on the
+/// communicator. Returns false if the caller must pass the call to the host MPI. That happens if the decision is to
+/// leave the call to the host MPI, or if the host MPI refused an argument before anything was sent: it then reports the
+/// error itself.
 bool serve(const Call& call, Communicator& communicator, HostCall& host_call, int& error);
 
-/// Serves an MPI_Alltoall that communicator.repeat() says is like the last one. Returns as serve() does.
+/// Serves an MPI_Alltoall whose arguments, except for the addresses, equal those in communicator.repeat(). Returns as
+/// serve() does.
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error);
 
 }  // namespace swapmeet

@@ -1,5 +1,5 @@
-/// The MPI entry points of non-blocking and persistent all-to-alls. Both the MPI_ and the PMPI_ names are ours, as in
-/// entry.cpp.
+/// The entry points of non-blocking and persistent all-to-alls. The library exports both the MPI_ and the PMPI_ names,
+/// as in entry.cpp.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -20,7 +20,8 @@ namespace swapmeet {
 
 namespace {
 
-/// Who serves these calls in this process: the same in all.
+/// The way in which this process serves these calls: by the host MPI, or by this library in the host MPI's progress. It
+/// is the same in all processes.
 enum class By : std::uint8_t { unknown, host, progress };
 std::atomic<By> by{By::unknown};
 
@@ -31,7 +32,8 @@ By find_out() {
   PMPI_Finalized(&finalised);
   if (!initialised || finalised) return By::host;
   attach_to_mpi();
-  // where native is asked for, too: other ranks may not, until they have met
+  // This does not depend on whether this rank's options ask for the host MPI's algorithm: those of other ranks may not,
+  // and only the exchange of parameters shows that.
   const bool thread_is_refused =
       context().options.nonblocking == Options::Nonblocking::threads && !has_progress_thread();
   by = has_progress() && !thread_is_refused ? By::progress : By::host;
@@ -45,8 +47,8 @@ By served_by() {
   return known == By::unknown ? find_out() : known;
 }
 
-/// How many blocks a call has on its sides, on any communicator: on an intercommunicator one for each rank of the remote
-/// group.
+/// The number of blocks on each side of a call, on any communicator. On an intercommunicator there is one for each rank
+/// of the remote group.
 Degrees degrees_of(MPI_Comm comm, bool neighbours) {
   int inter = 0, ranks = 0, rank = 0;
   if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return {};
@@ -57,7 +59,8 @@ Degrees degrees_of(MPI_Comm comm, bool neighbours) {
   return neighbourhood ? neighbourhood->degrees() : Degrees{};
 }
 
-/// A call as it came. `neighbours`: among these.
+/// The arguments of a call with equal blocks, as the application gave them. `neighbours` is true for a neighbourhood
+/// collective.
 template <class Count, bool neighbours>
 struct Equal {
   EqualSide<Count> send, receive;
@@ -74,7 +77,8 @@ struct Equal {
   bool sends(Communicator& communicator) const {
     return send.base != MPI_IN_PLACE && send.count > 0 && communicator.datatypes()[send.type].size > 0;
   }
-  /// Whether the host MPI may have the call as it came: MPICH 5.0 divides by the size of the type.
+  /// Whether the call may be passed to the host MPI unchanged. A call with elements, but without data, may not: MPICH
+  /// 5.0 divides by the size of the type.
   bool suits_host(std::int64_t bytes) const {
     return neighbours || bytes > 0 || (receive.count == 0 && (send.count == 0 || send.base == MPI_IN_PLACE));
   }
@@ -89,6 +93,7 @@ struct Equal {
   static constexpr Collective collective = neighbours ? Collective::neighbor_alltoall : Collective::alltoall;
 };
 
+/// The arguments of a call with unequal blocks. `each` is true if each block has a type of its own (MPI_Alltoallw).
 template <class Count, class Displacement, bool each, bool neighbours>
 struct Unequal {
   using Side = UnequalSide<Count, Displacement>;
@@ -151,7 +156,8 @@ Unequal<Count, Displacement, true, neighbours> call_of(const void* send, const C
           {receive, receive_counts, receive_displacements, receive_types}};
 }
 
-/// How many blocks a call has on its sides; nothing: it is among neighbours, and there are none.
+/// The number of blocks on each side of a call. Returns nothing if a neighbourhood collective is called on a
+/// communicator without a virtual topology.
 template <class Call>
 std::optional<Degrees> blocks_of(Communicator& communicator) {
   if constexpr (!of_neighbours(Call::collective)) return Degrees{communicator.ranks(), communicator.ranks()};
@@ -159,7 +165,8 @@ std::optional<Degrees> blocks_of(Communicator& communicator) {
   return std::nullopt;
 }
 
-/// The error that the host MPI has for a type of data, which is not committed, say.
+/// The error of the host MPI for a type of the call that has data: it may not be committed, for example. MPI_SUCCESS if
+/// there is none.
 template <class Call>
 int refused_type(const Call& call, Communicator& communicator, const Degrees& blocks) {
   int error = MPI_SUCCESS;
@@ -178,20 +185,21 @@ Request request_of(const Call& call, Communicator& communicator, const Degrees& 
   return request;
 }
 
-// All return false if the host MPI is to do it.
-
-/// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallw of small blocks, on a node, takes less than to keep the
-/// derived types that such calls are made for. Not in place, where non-blocking exchanges of unequal blocks of Open MPI
-/// 5.0.11 deliver wrong data from four ranks on. Among neighbours this was not measured.
+/// Whether the host MPI is expected to be faster. Open MPI's MPI_Ialltoallw of small blocks within a node takes less
+/// time than keeping the derived types alive that such calls usually have. Calls in place are excluded: Open MPI 5.0.11
+/// delivers wrong data in non-blocking exchanges of unequal blocks in place, on four ranks or more. Neighbourhood
+/// collectives were not measured, so the host MPI is assumed to be faster.
 template <class Call>
 bool faster_by_host(const Call& call) {
   return of_neighbours(Call::collective) ||
          (Call::collective == Collective::alltoallw && !host_is_mpich && call.send.base != MPI_IN_PLACE);
 }
 
-/// Whether it is to be left to the host MPI for that: unless an algorithm is set on all ranks, which is known at the first start; among
-/// neighbours once a blocking call has decided, for in progress one rank decides earlier than another. Until then such calls are
-/// prepared for when all ranks meet next.
+/// Whether the call is left to the host MPI because that is expected to be faster. A call is not left to it if all
+/// ranks have set an algorithm, which is known at the first start. For neighbourhood collectives that is known only
+/// when the ranks have made a decision together in a blocking call, since in the host MPI's progress one rank would
+/// decide earlier than another. Until then they are left to the host MPI, and the communicator is marked to be set up
+/// for them in the next call in which all ranks wait for one another.
 template <class Call>
 bool left_to_host(const Call& call, Communicator& communicator) {
   if (!faster_by_host(call)) return false;
@@ -201,7 +209,8 @@ bool left_to_host(const Call& call, Communicator& communicator) {
   return true;
 }
 
-/// What is seen before anything is kept for the communicator: other ranks may make no such call.
+/// Whether the call has a mistake that can be found without a Communicator for `comm`. No Communicator must be made for
+/// such a call, because other ranks may not make it.
 template <class Call>
 bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
   if (!is_communicator(comm)) return true;
@@ -209,6 +218,8 @@ bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
   return call.mistaken(of_unequal_blocks(Call::collective) ? degrees_of(comm, false) : Degrees{});
 }
 
+/// Starts a non-blocking exchange. Returns false if the call must be passed to the host MPI. Otherwise `error` is the
+/// result and `request` the application's request.
 template <class Call>
 bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress || mistaken_anywhere(call, comm)) return false;
@@ -234,6 +245,7 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   return true;
 }
 
+/// Plans a persistent exchange. Returns as begin() does. Collective.
 template <class Call>
 bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress) return false;
@@ -245,7 +257,7 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (communicator->plans_on_host()) return false;
   if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
   end_freed_plans();
-  std::optional<Request> what;  // nothing: this rank cannot, which the others must know
+  std::optional<Request> what;  // nothing if this rank cannot take part, which it tells the others in planning
   std::optional<PersistentRequest> made;
   guarded(
       [&]() -> int {
@@ -260,10 +272,11 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   return error = MPI_SUCCESS, true;
 }
 
-/// The host MPI has planned it.
+/// Keeps the derived types of a call alive whose persistent request was made by the host MPI. Returns an MPI error
+/// code.
 template <class Call>
 int keep_types_of(const Call& call, MPI_Comm comm, MPI_Request* request) {
-  if (host_is_mpich) return MPI_SUCCESS;  // it keeps them itself
+  if (host_is_mpich) return MPI_SUCCESS;  // MPICH keeps them itself
   const int error = guarded([&] {
     std::vector<MPI_Datatype> types;
     call.for_each_type(degrees_of(comm, of_neighbours(Call::collective)),
@@ -275,7 +288,8 @@ int keep_types_of(const Call& call, MPI_Comm comm, MPI_Request* request) {
   return raise(comm, error);
 }
 
-/// Whether `serve` has done it: its error, or that of what it throws, is raised on `comm`.
+/// Calls `serve` and returns its result: whether it has served the call. An exception counts as served with an error.
+/// An error is raised on `comm`.
 template <class Serve>
 bool served(int& error, MPI_Comm comm, Serve serve) {
   bool done = true;
@@ -291,7 +305,8 @@ bool served(int& error, MPI_Comm comm, Serve serve) {
 
 using swapmeet::Handle;
 
-// `how`: begin or plan, which takes an MPI_Info more. Handles are taken as they come (see entry.cpp).
+// `how` is begin or plan; entry points of plan have an additional MPI_Info parameter. Handles are passed on unchanged
+// (interpose/foreign.hpp).
 #define SWAPMEET_PARAMETER_begin
 #define SWAPMEET_PARAMETER_plan Handle info,
 #define SWAPMEET_ARGUMENT_begin
@@ -300,7 +315,8 @@ using swapmeet::Handle;
 #define SWAPMEET_KEEP_plan(...) \
   if (!error) error = swapmeet::keep_types_of(__VA_ARGS__, user, request);
 
-// `arguments`: as they came.
+// The body of an entry point. `arguments` are its arguments as the application gave them; `...` are the same arguments,
+// with handles converted.
 #define SWAPMEET_BODY(Name, how, neighbours, arguments, ...)                                                  \
   {                                                                                                           \
     static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                       \
@@ -343,7 +359,8 @@ using swapmeet::Handle;
                 (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes), sendbuf,           \
                 sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)
 
-// `displacement_of_typed`: of MPI_Neighbor_alltoallw, whose displacements are no int.
+// `displacement_of_typed` is the type of displacements in the variant with a type for each block:
+// MPI_Neighbor_alltoallw takes MPI_Aint.
 #define SWAPMEET_THREE(begins, ends, how, neighbours, count, displacement, displacement_of_typed)    \
   SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, begins##lltoall##ends, how, neighbours, count)                 \
   SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, begins##lltoallv##ends, how, neighbours, count, displacement) \
@@ -351,7 +368,7 @@ using swapmeet::Handle;
 
 SWAPMEET_THREE(Ia, , begin, false, int, int, int)
 SWAPMEET_THREE(Ineighbor_a, , begin, true, int, int, MPI_Aint)
-#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5  // which has these, but says that it is MPI 3
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5  // Open MPI 5 has these, but reports version 3 of the standard
 SWAPMEET_THREE(A, _init, plan, false, int, int, int)
 SWAPMEET_THREE(Neighbor_a, _init, plan, true, int, int, MPI_Aint)
 #endif

@@ -1,5 +1,6 @@
-/// MPI_Barrier, MPI_Allreduce and MPI_Allgather: calls in which every rank waits for all. There a communicator is prepared for
-/// non-blocking exchanges, where their starts cannot (Communicator::started()). Where none is to be, they go on at once.
+/// The entry points MPI_Barrier, MPI_Allreduce and MPI_Allgather. In these calls every rank waits for all others, so a
+/// communicator may be set up there for non-blocking exchanges whose starts cannot do so (Communicator::started()). If
+/// no communicator awaits that, the call is passed to the host MPI at once.
 #include "api/export.hpp"
 #include "interpose/foreign.hpp"
 #include "mpi/guard.hpp"

@@ -1,5 +1,5 @@
-/// What messages within a node cost where time is simulated: nothing, unless whoever copies says so. Elsewhere nothing
-/// of this is left.
+/// The cost of messages within a node in a simulation. Simulated time does not pass while code runs, so a copy costs
+/// nothing unless the code that copies calls charge(). In other builds charge() is empty.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 namespace swapmeet {
 
 #ifdef SWAPMEET_SIMULATED
-/// Called before `bytes` bytes of a message are handed over, or have `arrived` and are let go: lets the rank pay for
-/// that.
+/// Lets simulated time pass for `bytes` bytes of a message. The sender calls it before it hands the bytes over; the
+/// receiver calls it with `arrived` set when it has copied them out.
 inline void (*charge)(std::size_t bytes, bool arrived) = [](std::size_t, bool) {};
 #else
 inline void charge(std::size_t, bool) {}

@@ -18,24 +18,24 @@ namespace swapmeet {
 
 namespace {
 
-/// Of a stack, in addresses; memory only as far as it is used. The host MPI's progress may call the application, which
-/// expects to have as much as a thread usually has; but where addresses are limited, hundreds of communicators would take
-/// most of them.
+/// Sizes of stacks, in bytes of address space; memory is taken only for the pages that are used. The host MPI's
+/// progress may call the application, which expects a stack as large as a thread usually has. If the address space is
+/// limited, stacks are small, because those of hundreds of communicators would take most of it.
 constexpr std::size_t usual_bytes = std::size_t{8} << 20, least_bytes = std::size_t{512} << 10;
-constexpr std::size_t most_usual = 8;                      ///< stacks of that size, where addresses have no limit
-constexpr std::size_t page_bytes = std::size_t{64} << 10;  ///< the largest of any machine
+constexpr std::size_t most_usual = 8;                      ///< stacks of usual_bytes, if addresses are not limited
+constexpr std::size_t page_bytes = std::size_t{64} << 10;  ///< the largest page size of any machine
 
 thread_local Coroutine* current = nullptr;
 
-/// For a rank that has no memory when a body begins (see buffers/reserve.cpp), one body at a time each. It takes none before it
-/// is used.
+/// A spare stack for a rank that has no memory when a body begins (see buffers/reserve.cpp). It serves one body at a
+/// time, and takes no memory before it is used.
 struct Spare {
-  alignas(4096) char memory[page_bytes + least_bytes];  // with larger pages nothing guards it
+  alignas(4096) char memory[page_bytes + least_bytes];  // machines with larger pages have no guard page here
   std::atomic_flag taken;
 };
 std::array<Spare, 4> spares;
 
-/// Whether the host MPI and the application may run out of addresses.
+/// Whether the address space of the process is limited, so that the host MPI and the application may run out of it.
 bool addresses_are_limited() {
   const auto limited = [](auto what) {
     rlimit limit{};
@@ -44,7 +44,7 @@ bool addresses_are_limited() {
   return limited(RLIMIT_AS) || limited(RLIMIT_DATA);
 }
 
-/// Empty: there is no memory.
+/// Maps a stack of `bytes` bytes with a guard page. Returns an empty span if there is no memory.
 std::span<char> map_memory(std::size_t bytes) {
   void* const memory = mmap(nullptr, page_bytes + bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -53,25 +53,28 @@ std::span<char> map_memory(std::size_t bytes) {
   return {static_cast<char*>(memory), page_bytes + bytes};
 }
 
-/// The stacks of the process: one for each coroutine that there was at a time, as far as there was memory. A body takes the
-/// one that was used last, a large one if there is, so that few hold more than addresses, and none is unmapped or emptied:
-/// UCX, below MPICH, remembers each such stretch of addresses until it next registers memory, which may be never.
+/// The stacks of the process: as many as there were coroutines at a time, if there was memory. A body takes the stack
+/// that was used last, and prefers a large one, so that few stacks hold memory besides addresses. No stack is unmapped
+/// or emptied: UCX, below MPICH, records each unmapped range of addresses until it next registers memory, which may be
+/// never.
 class Stacks {
  public:
+  /// Counts one more coroutine, and makes a stack if there are too few.
   void expect() {
     const std::lock_guard guard(mutex_);
     if (++coroutines_ > stacks_) make();
   }
 
+  /// Counts one coroutine less.
   void forget() {
     const std::lock_guard guard(mutex_);
     --coroutines_;
   }
 
-  /// Empty: there is none.
+  /// Takes a stack. Returns an empty span if there is none.
   std::span<char> take() {
     const std::lock_guard guard(mutex_);
-    if (usual_.empty() && small_.empty()) make();  // there was no memory before
+    if (usual_.empty() && small_.empty()) make();  // a stack is missing if there was no memory before
     std::vector<std::span<char>>& unused = usual_.empty() ? small_ : usual_;
     if (unused.empty()) return {};
     const std::span<char> memory = unused.back();
@@ -81,7 +84,7 @@ class Stacks {
 
   void give_back(std::span<char> memory) {
     const std::lock_guard guard(mutex_);
-    unused(memory).push_back(memory);  // there is room
+    unused(memory).push_back(memory);  // make() has reserved the room
   }
 
  private:
@@ -96,21 +99,22 @@ class Stacks {
     if (stacks_ < most_usual && !addresses_are_limited()) memory = map_memory(usual_bytes);
     if (memory.empty()) memory = map_memory(least_bytes);
     if (memory.empty()) return;
-    unused(memory).insert(unused(memory).begin(), memory);  // those that hold memory go first
+    unused(memory).insert(unused(memory).begin(), memory);  // taken last, after stacks that already hold memory
     ++stacks_;
   }
 
   std::mutex mutex_;
   std::size_t coroutines_ = 0, stacks_ = 0;
-  std::vector<std::span<char>> usual_, small_;  ///< unused, the one that was used last is the last
+  std::vector<std::span<char>> usual_, small_;  ///< unused stacks of each size, the most recently used one last
 };
 
-/// Never destroyed: coroutines may be, after it would be.
+/// The stacks of the process. They are never destroyed, because coroutines may be destroyed later.
 Stacks& stacks() {
   static Stacks& all = *new Stacks;
   return all;
 }
 
+/// Takes a spare stack. Returns an empty span if none is free.
 std::span<char> take_spare() {
   for (Spare& spare : spares) {
     if (spare.taken.test_and_set()) continue;
@@ -120,7 +124,7 @@ std::span<char> take_spare() {
   return {};
 }
 
-/// Whether it is a spare, which is given back.
+/// Gives `memory` back if it is a spare stack. Returns whether it is.
 bool give_spare_back(const char* memory) {
   const auto spare = std::ranges::find(spares, memory, [](const Spare& one) -> const char* { return one.memory; });
   if (spare == spares.end()) return false;
@@ -150,7 +154,7 @@ bool Coroutine::begin(std::function<void()> body) {
   body_ = std::move(body);
   over_ = false;
   getcontext(&inside_);
-  inside_.uc_sigmask = left_to_application();  // as resume() has it
+  inside_.uc_sigmask = left_to_application();  // the same mask as in resume()
   const std::span<char> usable = memory_.subspan(page_bytes);
   inside_.uc_stack.ss_sp = usable.data();
   inside_.uc_stack.ss_size = usable.size();
@@ -160,7 +164,8 @@ bool Coroutine::begin(std::function<void()> body) {
   return true;
 }
 
-// Not inlined: the thread may be another one afterwards, and with it where `current` is.
+// Functions that read `current` are not inlined: after a suspension the body may run in another thread, in which
+// `current` has another address.
 [[gnu::noinline]] bool Coroutine::here() { return current != nullptr; }
 
 SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
@@ -171,8 +176,9 @@ SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
   self.stack_->end();
 }
 
-// Handlers of the application expect a stack of the usual size, and a thread of its own. swapcontext() changes the mask before it
-// leaves a stack: so the same signals are blocked on both sides of it.
+// Signals are blocked while a body runs, because signal handlers of the application expect a stack of the usual size
+// and a thread of the application. swapcontext() changes the mask before it changes the stack, so the same signals are
+// blocked on both sides of it.
 [[gnu::noinline]] bool Coroutine::resume() {
   const sigset_t blocked = left_to_application();
   sigset_t before;

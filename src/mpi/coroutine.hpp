@@ -1,6 +1,6 @@
-/// Code that waits for other ranks, in a place that must not wait: it is left in the middle, on a stack of its own, and
-/// entered again there. For what is rare (setting up a communicator in the progress of the host MPI); an exchange itself
-/// is resumed by the engine, which takes no stack.
+/// Coroutines with stacks of their own. They execute code that waits for other ranks in a place that must not wait: the
+/// code is suspended and later resumed where it was. They serve rare operations, such as setting up a communicator in
+/// the progress of the host MPI. Exchanges do not need them: the engine resumes an exchange without a stack.
 #pragma once
 
 #include <ucontext.h>
@@ -14,8 +14,9 @@
 
 namespace swapmeet {
 
-/// One body after another. A rank without memory for a stack would keep those waiting that have theirs, so there is one for
-/// each coroutine before a body begins, if there can be, and some for a rank that has none.
+/// A coroutine that executes one body at a time, one after another. A rank without memory for a stack would keep the
+/// other ranks waiting. So a stack is allocated for each coroutine when it is constructed, if there is memory, and a
+/// few spare stacks exist for a rank without memory.
 class Coroutine {
  public:
   Coroutine();
@@ -23,19 +24,19 @@ class Coroutine {
   Coroutine(const Coroutine&) = delete;
   Coroutine& operator=(const Coroutine&) = delete;
 
-  /// `body` is what resume() begins with; it lets no exception out. Requires that none is under way. Takes no memory for
-  /// a body of two pointers. False: there is no stack now.
+  /// Prepares `body`, which resume() executes. `body` must let no exception out. Requires that no body is under way.
+  /// Allocates no memory for a body of at most two pointers. Returns false if no stack is available now.
   [[nodiscard]] bool begin(std::function<void()> body);
   bool under_way() const { return body_ != nullptr; }
 
-  /// Goes on with the body until it suspends or is over. Returns whether it is over. Any thread, one at a time;
-  /// also within another one.
+  /// Executes the body until it suspends or ends. Returns whether it has ended. Any thread may call it, one at a time,
+  /// also from within the body of another coroutine.
   bool resume();
 
-  /// Whether the caller is the body of one.
+  /// Whether the caller is the body of a coroutine.
   static bool here();
 
-  /// Leaves the body, for now.
+  /// Suspends the calling body: returns to the caller of resume().
   static void suspend();
 
  private:
@@ -43,7 +44,7 @@ class Coroutine {
   void give_back();
 
   std::function<void()> body_;
-  std::span<char> memory_;  ///< of the stack, the lower end of which cannot be written; empty: no body is under way
+  std::span<char> memory_;  ///< the stack, with a guard page at its lower end; empty if no body is under way
   ucontext_t inside_{}, outside_{};
   bool over_ = false;
   std::optional<StackSwitch> stack_;

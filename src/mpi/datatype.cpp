@@ -12,8 +12,9 @@ namespace swapmeet {
 
 namespace {
 
-/// What MPI keeps of a type for us, as an attribute; deleted when the type is freed. A copy of a type, which we may hold
-/// longer than the application holds the type, gets one of its own.
+/// The properties of a datatype that MPI keeps as an attribute of it. MPI deletes the record when the type is freed. A
+/// copy of a type gets a record of its own, because the library may keep the copy longer than the application keeps the
+/// type.
 struct Record {
   explicit Record(const Datatype& known, std::shared_ptr<const TypeMap> map)
       : type(known), map(std::move(map)), committed(known.committed) {}
@@ -23,7 +24,7 @@ struct Record {
   std::shared_ptr<const TypeMap> map;
   std::atomic<bool> committed;
 
-  /// As `handle`, which it belongs to.
+  /// The properties, with `handle` as the handle: the type that has this record.
   Datatype as(MPI_Datatype handle) const {
     Datatype all = type;
     all.handle = handle;
@@ -56,8 +57,8 @@ Record* record_of(MPI_Datatype type) {
   return static_cast<Record*>(record);
 }
 
-/// Whether MPI knows the type, as far as it tells without an error: a call for a freed type may call the program's error
-/// handler, and of Open MPI end the process.
+/// Whether MPI knows the type, if that can be found without an MPI error. Other calls on a freed type may call the
+/// program's error handler; in Open MPI they may end the process.
 bool is_type([[maybe_unused]] MPI_Datatype handle) {
 #if defined(OMPI_MAJOR_VERSION)
   return PMPI_Type_f2c(PMPI_Type_c2f(handle)) == handle;
@@ -66,7 +67,7 @@ bool is_type([[maybe_unused]] MPI_Datatype handle) {
 #endif
 }
 
-/// Asks MPI for what takes no long time.
+/// The properties that MPI returns quickly.
 Datatype asked(MPI_Datatype handle) {
   Datatype type{.handle = handle};
   MPI_Aint lower_bound = 0, extent = 0;
@@ -81,9 +82,9 @@ Datatype asked(MPI_Datatype handle) {
   return type;
 }
 
-/// The record of `type`; made, if it has none: nothing, where MPI does not take it.
+/// The record of `type`, which is made if there is none. Returns nullptr if MPI does not accept the attribute.
 Record* make_record(const Datatype& type) {
-  static std::mutex making;  // threads that come at once are to get the same
+  static std::mutex making;  // concurrent threads must get the same record
   const std::lock_guard lock(making);
   if (Record* const made = record_of(type.handle)) return made;
   std::shared_ptr<const TypeMap> map = read_type_map(type.handle);
@@ -120,7 +121,7 @@ int copy_type(MPI_Datatype type, MPI_Datatype* copy) {
   if (error) return error;
   const Record* const record = record_of(type);
   std::unique_ptr<Record> known(record ? new (std::nothrow) Record(*record) : nullptr);
-  if (!known) return MPI_SUCCESS;  // it is read again
+  if (!known) return MPI_SUCCESS;  // a record is made when the copy is looked up
   known->committed = true;
   if (PMPI_Type_set_attr(*copy, attribute_of_types(), known.get()) == MPI_SUCCESS) known.release();
   return MPI_SUCCESS;

@@ -13,7 +13,7 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
   return PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS ? handler : MPI_ERRHANDLER_NULL;
 }
 
-/// The last error that the quiet handler was called with on this thread.
+/// The last error with which MPI called the quiet handler on this thread.
 thread_local int raised = MPI_SUCCESS;
 
 void leave_error(MPI_Comm*, int* error, ...) { raised = *error; }

@@ -1,26 +1,29 @@
-/// Errors of calls that we make on the application's communicators.
+/// Handling of errors in MPI calls that the library makes on the application's communicators.
 #pragma once
 
 #include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
-/// As long as it lives, errors of `comm` return: what fails is ours, and the application's error handler is called once, with
-/// the call's error. Not in a coroutine, which agrees by messages. Local.
+/// A scope in which MPI calls on `comm` return their errors instead of calling the application's error handler. The
+/// failing calls are the library's own; the application's handler is called once, with the error of the whole call. Has
+/// no effect in a coroutine, where ranks agree by messages of the library. Local.
 class ErrorsReturn {
  public:
   explicit ErrorsReturn(MPI_Comm comm) : ErrorsReturn(comm, quiet_handler()) {}
-  /// `quiet`: the error handler that `comm` has meanwhile. If the program sets another one, that stays.
+  /// Sets the error handler `quiet` on `comm` until the end of the scope. If the program sets another one meanwhile,
+  /// that stays.
   ErrorsReturn(MPI_Comm comm, MPI_Errhandler quiet);
   ~ErrorsReturn();
   ErrorsReturn(const ErrorsReturn&) = delete;
   ErrorsReturn& operator=(const ErrorsReturn&) = delete;
 
-  /// Leaves errors to what the call returns. Not MPI_ERRORS_RETURN, which another thread of the program may set meanwhile.
+  /// An error handler that does nothing, so that the call returns its error. It is not MPI_ERRORS_RETURN: another
+  /// thread of the program may set that meanwhile, and the scope must recognise its own handler.
   static MPI_Errhandler quiet_handler();
 
-  /// The error of a call on `comm` by this thread that returned `error`. MPICH 5.0.2 returns MPI_SUCCESS from each call that
-  /// has called an error handler.
+  /// The error of a call that this thread made on `comm` and that returned `error`. MPICH 5.0.2 returns MPI_SUCCESS
+  /// from each call that has called an error handler; the error is then the one that the handler got.
   int error_of(int error) const;
 
  private:

@@ -9,7 +9,7 @@ namespace swapmeet {
 
 namespace {
 
-// The standard (MPI 5) has no names for them yet.
+// The error classes of faults. MPI 5 has no names for them yet.
 #if defined(MPI_ERR_PROC_FAILED)
 constexpr int died = MPI_ERR_PROC_FAILED, died_perhaps = MPI_ERR_PROC_FAILED_PENDING, revoked = MPI_ERR_REVOKED;
 #elif defined(MPIX_ERR_PROC_FAILED)

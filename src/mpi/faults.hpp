@@ -1,7 +1,7 @@
-/// Ranks that die while the others go on: what the host MPI knows of them (User-Level Failure Mitigation, MPI Forum; Open
-/// MPI 5 started with --with-ft ulfm). An exchange that cannot end any more is given up by all ranks that are in it: each looks, while
-/// it waits, whether one of them has died or the application has revoked the communicator (team/team.hpp), and says so in the memory
-/// of its node.
+/// Faults of ranks that die while the others go on, as the host MPI reports them (User-Level Failure Mitigation, MPI
+/// Forum; Open MPI 5 started with --with-ft ulfm). If an exchange can no longer complete, all its ranks give it up.
+/// Each waiting rank checks whether a rank of the exchange has died or the application has revoked the communicator
+/// (team/team.hpp), and then records that in the shared memory of its node.
 #pragma once
 
 #include <span>
@@ -10,18 +10,19 @@
 
 namespace swapmeet {
 
-/// Whether the host MPI goes on where a rank has died: known from find_fault_tolerance() on, which is to be called after
-/// MPI_Init. The same on all ranks of a job.
+/// Whether the host MPI goes on after a rank has died. It is known once find_fault_tolerance() was called, which
+/// requires that MPI is initialised. The same on all ranks of a job.
 inline bool survives_faults = false;
 void find_fault_tolerance();
 
 /// Whether `error` says that a rank has died, or that the communicator is revoked.
 bool is_fault(int error);
 
-/// Whether is_fault() was true before in this process: from then on, ranks may disagree on what they have agreed on.
+/// Whether is_fault() has ever been true in this process. From then on, ranks may hold different results of an
+/// agreement.
 bool had_fault();
 
-/// The error for a rank that has died.
+/// The MPI error for the death of a rank.
 int rank_died();
 
 /// Whether this rank knows that a communicator is revoked. Local.
@@ -30,10 +31,10 @@ bool is_revoked(MPI_Comm comm);
 /// Whether this rank knows that one of these ranks of a communicator has died. Local.
 bool has_died(MPI_Comm comm, std::span<const int> ranks);
 
-/// Has receives from any source go on on a communicator some of whose ranks have died. Local.
+/// Acknowledges the ranks of `comm` that have died, so that receives from MPI_ANY_SOURCE work again. Local.
 void go_on_without_dead(MPI_Comm comm);
 
-/// The error for who exchanges on `user` after a fault.
+/// The error of an exchange on `user` after a fault.
 int fault_on(MPI_Comm user);
 
 }  // namespace swapmeet

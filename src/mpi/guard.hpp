@@ -1,5 +1,5 @@
-/// No exception of ours leaves the library: C programs, MPI and threads cannot take one. Costs nothing unless one is
-/// thrown.
+/// Conversion of exceptions to MPI errors. No exception of the library leaves it, because C programs, MPI and threads
+/// cannot handle one. This costs nothing unless an exception is thrown.
 #pragma once
 
 #include <exception>
@@ -14,7 +14,7 @@ namespace swapmeet {
 
 inline constexpr const char* out_of_memory = "out of memory";
 
-/// An error of MPI, where nothing can be returned.
+/// An MPI error as an exception, for functions that cannot return an error code.
 class MpiError : public std::exception {
  public:
   explicit MpiError(int error) : error_(error) {}
@@ -25,20 +25,22 @@ class MpiError : public std::exception {
   int error_;
 };
 
-/// Sets `text` to `what`, or to what fits into a string without memory of its own.
+/// Sets `text` to `what`. If there is no memory for that, sets it to out_of_memory, which a string holds without
+/// allocation.
 inline void set_text(std::string& text, const char* what) noexcept {
   try {
     text = what;
   } catch (const std::bad_alloc&) { text = out_of_memory; }
 }
 
-/// Prints what went wrong, once, and returns `error`.
+/// Prints `what` as an error, once, and returns `error`.
 int reported(int error, const char* what) noexcept;
 
-/// Calls `body`, which returns an error of MPI. For what it throws, returns `failed(error, why)`.
+/// Calls `body`, which returns an MPI error code, and returns its result. If `body` throws, returns `failed(error,
+/// why)`.
 ///
-/// Whatever calls the error handler of the application, or anything of the host MPI on its communicator, belongs outside:
-/// such a handler may throw, and its exceptions are the application's to catch.
+/// `body` must not call the application's error handler, nor the host MPI on the application's communicator. Such a
+/// handler may throw, and the application must catch its exceptions.
 template <class Body, class Failed>
 [[gnu::always_inline]] inline int guarded(Body&& body, Failed&& failed) {
   try {

@@ -17,10 +17,10 @@ namespace {
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 
-/// Variables in which launchers tell a process its rank (PRRTE and Slurm's PMIx, Hydra and Intel MPI, PALS, Slurm), the most
-/// specific first: a launcher that was started by another one inherits the variables of that.
+/// Environment variables in which launchers pass a process its rank (PRRTE and Slurm's PMIx, Hydra and Intel MPI, PALS,
+/// Slurm). The most specific one is first, because a launcher inherits the variables of the launcher that started it.
 constexpr const char* rank_variables[] = {"PMIX_RANK", "PMI_RANK", "PALS_RANKID", "SLURM_PROCID"};
-/// Variables that are equal in all ranks of a job.
+/// Environment variables that are equal in all ranks of a job.
 constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "PMI_JOBID", "PALS_APID", "SLURM_JOB_ID", "SLURM_STEP_ID"};
 
 std::string read_proc(int process, const char* name) {
@@ -37,7 +37,7 @@ void each_part(std::string_view text, char mark, Take take) {
   }
 }
 
-/// As the process was given it.
+/// The environment that the process had at its start.
 Environment environment_of(int process) {
   Environment environment;
   each_part(read_proc(process, "environ"), '\0', [&](std::string_view entry) {
@@ -52,7 +52,7 @@ std::optional<std::string> value_of(const Environment& environment, const char* 
   return found == environment.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// 0: not known.
+/// The parent of `process`; 0 if it is not known.
 int parent_of(int process) {
   const std::string text = read_proc(process, "stat");
   const std::size_t name_ends = text.rfind(')');  // the name of a program may hold anything
@@ -60,8 +60,8 @@ int parent_of(int process) {
   return std::atoi(text.c_str() + name_ends + 4);  // ") S 123 ..."
 }
 
-/// The process that launched a rank on this node: its nearest ancestor that has not the same rank, as shells have that are
-/// between them.
+/// The process that launched a rank on this node. It is the nearest ancestor whose rank variable differs: shells
+/// between the launcher and the rank have the same variable.
 int launcher_of(int process, const char* rank_variable, const std::string& rank) {
   do process = parent_of(process);
   while (process > 1 && value_of(environment_of(process), rank_variable) == rank);
@@ -78,10 +78,11 @@ std::vector<int> all_processes() {
   return all;
 }
 
+/// The relevant files that a process has mapped.
 struct Loaded {
-  bool mpi = false;
-  bool shares = false;             ///< memory of the library
-  std::vector<std::string> files;  ///< of the library
+  bool mpi = false;                ///< a dynamic MPI library
+  bool shares = false;             ///< a shared-memory segment of this library
+  std::vector<std::string> files;  ///< files of this library
 };
 
 Loaded loaded_by(int process) {
@@ -103,7 +104,7 @@ JobProcess described(int world_rank, int process, const Loaded& loaded, const Lo
   const auto lacks = [&](const std::string& file) { return std::ranges::count(loaded.files, file) == 0; };
   const auto missing = std::ranges::find_if(mine.files, lacks);
   JobProcess one{world_rank, process, missing == mine.files.end(), ""};
-  if (mine.files.empty()) one.has_ours = loaded.shares;  // it is a part of the program, or has another name
+  if (mine.files.empty()) one.has_ours = loaded.shares;  // the library is linked statically, or has another name
   if (missing != mine.files.end() && !loaded.files.empty()) one.instead = loaded.files.front() + " but not " + *missing;
   return one;
 }
@@ -130,7 +131,7 @@ std::vector<JobProcess> job_processes(int world_rank) {
     if (!loaded.mpi) continue;
     JobProcess one = described(std::atoi(rank->c_str()), process, loaded, mine);
     const auto [known, added] = by_rank.emplace(one.world_rank, one);
-    // a program that a rank has started is not the rank
+    // Of several processes with the same rank, one with the library is kept: programs that a rank starts are not ranks.
     if (!added && one.has_ours) known->second = std::move(one);
   }
   std::vector<JobProcess> all;

@@ -1,5 +1,5 @@
-/// The ranks of this job that run on this node, and whether each has loaded the library: found in /proc, without MPI and
-/// without the help of the other processes. Reading takes milliseconds.
+/// The processes of this job on this node, and whether each has loaded the library. They are found in /proc, without
+/// MPI and without the help of the other processes. Reading takes milliseconds.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@
 namespace swapmeet {
 
 struct JobProcess {
-  int world_rank = 0;  ///< in MPI_COMM_WORLD
-  int process = 0;
-  bool has_ours = false;  ///< the library file of this process
-  std::string instead;    ///< without ours: another one and that of this process, as text; "": none
+  int world_rank = 0;     ///< rank in MPI_COMM_WORLD
+  int process = 0;        ///< process id
+  bool has_ours = false;  ///< whether it has loaded the same file of the library as the calling process
+  std::string instead;    ///< text with the other file of the library that it has loaded; "" if none
 };
 
-/// By rank, this process among them. A process without a dynamic MPI library is left out, for it may not be a rank. Empty if
-/// the launcher gave this process no variable that holds `world_rank`, its rank.
+/// Finds the processes, in the order of their ranks and including this process, whose rank is `world_rank`. A process
+/// without a dynamic MPI library is left out, because it may not be a rank. The result is empty if the launcher gave
+/// this process no environment variable that holds its rank.
 std::vector<JobProcess> job_processes(int world_rank);
 
 }  // namespace swapmeet

@@ -1,11 +1,11 @@
-/// Counts beyond INT_MAX, as one element of a derived type.
+/// Messages with counts beyond INT_MAX, which are sent as one element of a derived type.
 #include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-/// A committed type of `count` elements of `type`; the caller frees it.
+/// Makes a committed type of `count` elements of `type`, which the caller must free. Returns an MPI error code.
 int make_large_type(std::int64_t count, MPI_Datatype type, MPI_Datatype* large) {
   constexpr std::int64_t chunk_count = std::int64_t{1} << 30;
   MPI_Aint lower_bound = 0, extent = 0;
@@ -21,14 +21,14 @@ int make_large_type(std::int64_t count, MPI_Datatype type, MPI_Datatype* large) 
   return error == MPI_SUCCESS ? PMPI_Type_commit(large) : error;
 }
 
-/// Calls `use(count, type)` with the count and type of `part`, in a form that fits an int.
+/// Calls `use(count, type)` with a count and a type that describe `part`, such that the count fits an int.
 template <class Use>
 int with_int_count(const Part& part, Use use) {
   if (part.count <= INT_MAX) return use(static_cast<int>(part.count), part.type);
   MPI_Datatype large = MPI_DATATYPE_NULL;
   if (const int error = make_large_type(part.count, part.type, &large)) return error;
   const int error = use(1, large);
-  PMPI_Type_free(&large);  // messages in flight keep it
+  PMPI_Type_free(&large);  // MPI keeps the type alive for messages in flight
   return error;
 }
 

@@ -7,7 +7,7 @@ namespace swapmeet {
 
 namespace {
 
-/// What is needed of an object's dynamic section.
+/// The tables of an object's dynamic section in which symbols are looked up.
 struct Tables {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
@@ -19,6 +19,7 @@ struct Tables {
         read(reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[part].p_vaddr), object.dlpi_addr);
   }
 
+  /// The symbol at `index` if it is a global definition of `name`, or nullptr.
   const ElfW(Sym) * found(std::uint32_t index, const char* name) const {
     const ElfW(Sym) & symbol = symbols[index];
     const bool defined =
@@ -29,7 +30,7 @@ struct Tables {
  private:
   void read(const ElfW(Dyn) * entry, ElfW(Addr) base) {
     for (; entry->d_tag != DT_NULL; ++entry) {
-      // The loader has added the base already, but not where the section cannot be written to (the kernel's vdso).
+      // The loader has already added the base, except in sections that are read-only (the kernel's vdso).
       const ElfW(Addr) address = entry->d_un.d_ptr < base ? entry->d_un.d_ptr + base : entry->d_un.d_ptr;
       if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(address);
       if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(address);
@@ -39,7 +40,7 @@ struct Tables {
   }
 };
 
-/// In the table that GNU's linkers make: buckets of symbols that lie side by side.
+/// Look-up in the hash table of GNU linkers, whose buckets are contiguous symbols.
 const ElfW(Sym) * by_gnu_hash(const Tables& tables, const char* name) {
   std::uint32_t hash = 5381;
   for (const char* letter = name; *letter; ++letter) hash = hash * 33 + static_cast<unsigned char>(*letter);
@@ -53,11 +54,11 @@ const ElfW(Sym) * by_gnu_hash(const Tables& tables, const char* name) {
     const std::uint32_t other = chain[index - first];
     if ((other | 1) == (hash | 1))
       if (const ElfW(Sym)* const symbol = tables.found(index, name)) return symbol;
-    if (other & 1) return nullptr;  // the last of its bucket
+    if (other & 1) return nullptr;  // the lowest bit marks the last symbol of a bucket
   }
 }
 
-/// In the table that System V defines: buckets of lists.
+/// Look-up in the hash table of System V, whose buckets are linked lists.
 const ElfW(Sym) * by_sysv_hash(const Tables& tables, const char* name) {
   std::uint32_t hash = 0;
   for (const char* letter = name; *letter; ++letter) {
@@ -71,12 +72,14 @@ const ElfW(Sym) * by_sysv_hash(const Tables& tables, const char* name) {
   return nullptr;
 }
 
+/// The arguments of find_object().
 struct Search {
   const char *name, *lacked;
   char* path;
   std::size_t room;
 };
 
+/// Callback of dl_iterate_phdr(), called for each object. Returns 1, which ends the iteration, if the object matches.
 int look(dl_phdr_info* object, std::size_t, void* what) {
   const Search& search = *static_cast<const Search*>(what);
   const std::size_t length = object->dlpi_name ? std::strlen(object->dlpi_name) : 0;

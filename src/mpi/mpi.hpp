@@ -1,5 +1,6 @@
-/// The only way to mpi.h: without its C++ bindings, and with the calls that we make by their PMPI_ names, so that no
-/// tool and not we ourselves see our own traffic.
+/// MPI for the files of this library, which include this file to call MPI functions. The library's own calls use the
+/// PMPI_ names, so that neither tools nor the library itself intercept them. mpi/symbols.hpp replaces these names by
+/// pointers to the host MPI's functions. The C++ bindings of mpi.h are left out (cmake/mpi.cmake).
 #pragma once
 
 #include <mpi.h>
@@ -12,15 +13,15 @@
 
 namespace swapmeet {
 
-/// Part of a buffer: `count` elements of `type` from `address` on. count = 0: nothing, no message.
+/// Part of a buffer: `count` elements of `type`, beginning at `address`. If `count` is 0, there is no message.
 struct Part {
   void* address;
   std::int64_t count;
   MPI_Datatype type;
 };
 
-// Counts beyond INT_MAX travel as one element of a derived type: large.cpp. It works with every MPI, also one without
-// large-count calls.
+// Messages with counts beyond INT_MAX. They are sent as one element of a derived type (large.cpp), which works with
+// every MPI, also one without large-count functions.
 int isend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request);
 int issend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request);
 int irecv_large(Part part, int from, int tag, MPI_Comm comm, MPI_Request* request);
@@ -34,7 +35,7 @@ inline int isend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* 
   return isend_large(part, to, tag, comm, request);
 }
 
-/// It is over when its receiver has begun to receive it.
+/// Starts a synchronous send, which completes when its receiver has begun to receive the message.
 inline int issend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   settle();
   if (part.count <= INT_MAX) [[likely]]

@@ -1,4 +1,4 @@
-/// The entry points of the host MPI: what the application would have called without us.
+/// The all-to-all functions of the host MPI, which the application would have called without this library.
 #pragma once
 
 #include "mpi/mpi.hpp"
@@ -28,7 +28,8 @@ struct Native {
 #endif
 };
 
-/// Found once, in the MPI of the process: our own PMPI_ symbols hide them from a plain call.
+/// The functions, found once in the MPI of the process. A plain call of a PMPI_ name would reach this library's own
+/// function.
 const Native& native();
 
 }  // namespace swapmeet

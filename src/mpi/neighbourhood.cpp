@@ -31,7 +31,8 @@ bool ask_graph(MPI_Comm comm, Neighbourhood& all) {
 bool ask_distributed_graph(MPI_Comm comm, Neighbourhood& all) {
   int in = 0, out = 0, weighted = 0;
   if (PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted) != MPI_SUCCESS) return false;
-  // one more, for no array is to be null; and weights, for MPI_UNWEIGHTED is a variable of some MPIs
+  // Each array has one more element, so that none is null. The weights are read, too, because MPI_UNWEIGHTED is a
+  // variable in some MPIs, which this library does not look up.
   const auto room = [](int count) { return std::vector<int>(static_cast<std::size_t>(count) + 1); };
   std::vector<int> from = room(in), to = room(out), weights_in = room(in), weights_out = room(out);
   if (PMPI_Dist_graph_neighbors(comm, in, from.data(), weights_in.data(), out, to.data(), weights_out.data()) !=

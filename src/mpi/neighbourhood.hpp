@@ -1,4 +1,4 @@
-/// The virtual topology of a communicator, as MPI tells of it.
+/// The virtual topology of a communicator, read from MPI.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,8 @@
 
 namespace swapmeet {
 
-/// What `rank`, the calling one of `ranks`, knows of it. Nothing: there is none. Local.
+/// The neighbours of the calling rank, which is `rank` of `ranks` ranks. Returns nothing if `comm` has no virtual
+/// topology. Local.
 std::optional<Neighbourhood> neighbourhood_of(MPI_Comm comm, Rank ranks, Rank rank);
 
 }  // namespace swapmeet

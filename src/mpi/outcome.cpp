@@ -16,7 +16,8 @@ int error_class(int error) {
   return its_class;
 }
 
-/// A message that has been matched cannot be cancelled. It comes soon from a rank that lives, and never from one that has died.
+/// Tests `request` until it is complete or the time is `until`. A message that has been matched cannot be cancelled: it
+/// arrives soon from a rank that is alive, and never from one that has died.
 void end_soon(MPI_Request& request, std::chrono::steady_clock::time_point until) {
   int done = 0;
   while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done &&
@@ -42,7 +43,8 @@ void abandon(std::span<MPI_Request> receives, std::span<MPI_Request> sends) {
     PMPI_Cancel(&request);
     survives_faults ? end_soon(request, until) : void(PMPI_Wait(&request, MPI_STATUS_IGNORE));
   }
-  // Open MPI ends the application ("Send error after request freed") where the receiver of one has died: it is kept.
+  // If the receiver of a freed send request has died, Open MPI ends the application ("Send error after request freed").
+  // So the requests are not freed if ranks may die.
   if (survives_faults) return;
   for (MPI_Request& request : sends)
     if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);

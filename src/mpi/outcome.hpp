@@ -1,4 +1,4 @@
-/// Errors of MPI calls, by what follows from them.
+/// Classes of MPI errors by their consequences, and repetition of failed calls.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace swapmeet {
 
-/// Whether a message was longer than the room for it. It is over nonetheless.
+/// Whether `error` says that a message was longer than its receive buffer. The receive is complete nonetheless.
 bool truncated(int error);
 
 template <class Final, class Function, class... Arguments>
@@ -19,8 +19,9 @@ template <class Final, class Function, class... Arguments>
   return error;
 }
 
-/// Makes a call of MPI, and again while it fails, unless final(error) or a rank has died: what failed is often over then,
-/// and a rank that leaves a call out is out of step with the others.
+/// Calls an MPI function, and repeats the call while it fails, at most `most_attempts` times in all. It is not repeated
+/// if final(error) is true or a rank has died. A cause of failure is often transient, and a rank that omits a call
+/// falls out of step with the others.
 template <class Final, class Function, class... Arguments>
 [[gnu::always_inline]] inline int again_unless(Final final, Function function, Arguments... arguments) {
   const int error = function(arguments...);
@@ -34,13 +35,13 @@ int again(Function function, Arguments... arguments) {
   return again_unless([](int) { return false; }, function, arguments...);
 }
 
-/// Looks whether `request` is over, and again where that fails before it is.
+/// Calls PMPI_Test on `request`, and repeats the call if it fails before the request is complete.
 inline int test_again(MPI_Request& request, int& done, MPI_Status* status = MPI_STATUS_IGNORE) {
   return again_unless([&request](int) { return request == MPI_REQUEST_NULL; }, PMPI_Test, &request, &done, status);
 }
 
-/// After an error: nothing may arrive in the application's buffers any more. Sends are left alone: what they send must
-/// stay where it is.
+/// Gives up requests after an error. Receives are cancelled, so that nothing arrives in the application's buffers any
+/// more. Sends go on, so their buffers must stay allocated.
 void abandon(std::span<MPI_Request> receives, std::span<MPI_Request> sends);
 
 }  // namespace swapmeet

@@ -16,17 +16,20 @@ namespace {
 
 std::atomic<Advance> advance_all{nullptr};
 std::atomic<ProgressThread*> progress_thread{nullptr};
-std::atomic<bool (*)()> looker{nullptr};
-std::atomic<bool> ended{false};    ///< MPI_Finalize has been called
-std::atomic<MPI_Comm> looks_on{};  ///< as of look_for_messages_on(); of no value before
+std::atomic<bool (*)()> looker{nullptr};  ///< the argument of begin_looking()
+std::atomic<bool> ended{false};           ///< whether MPI_Finalize has been called
+std::atomic<MPI_Comm> looks_on{};         ///< the argument of look_for_messages_on(); valid if has_job
 std::atomic<bool> has_job{false};
 
-/// As of return_next_error(). `errors_return` says whether `returning` has a value; both are changed under the mutex.
+/// The state of return_next_error(). `errors_return` is true if `returning` has a value. Both are changed under the
+/// mutex.
 std::mutex returning_mutex;
 std::optional<ErrorsReturn>& returning = *new std::optional<ErrorsReturn>;  // never destroyed: MPI may have ended then
 std::atomic<bool> errors_return{false};
 
-/// MPICH 5.0.2 returns no error from MPI_Wait once it has called a handler. Waits for no other thread, which may have the mutex and wait for a lock of the host MPI that this one has.
+/// Makes errors on MPI_COMM_WORLD return, or restores its error handler. MPICH gets MPI_ERRORS_RETURN, because MPICH
+/// 5.0.2 returns no error from MPI_Wait once it has called an error handler. The function does nothing if another
+/// thread holds the mutex: that thread may wait for a lock of the host MPI which this one holds.
 void set_errors_return(bool wanted) {
   const std::unique_lock lock(returning_mutex, std::try_to_lock);
   if (!lock || errors_return == wanted) return;
@@ -35,6 +38,8 @@ void set_errors_return(bool wanted) {
   errors_return = wanted;
 }
 
+/// Advances all started exchanges. An error that was to be returned has been returned by now, since the host MPI makes
+/// progress again.
 [[maybe_unused]] Left advance() {
   if (errors_return.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
     set_errors_return(false);
@@ -54,10 +59,11 @@ Register registrar() {
   return found;
 }
 
-/// Returns how much was completed: where it is nothing, the host MPI may give its core away.
+/// The callback in Open MPI's progress. It returns the number of completed operations: if that is 0, the host MPI may
+/// yield the core.
 int poll() { return advance() == Left::rested; }
 
-/// For ever: to take it out again would cost more than to leave it.
+/// Registers the callback once and for ever, because removing it would cost more than its calls.
 void register_poll() {
   static const int once = registrar()(poll);
   static_cast<void>(once);
@@ -67,7 +73,7 @@ int make(const RequestCalls& calls, void* state, MPI_Request* request) { return 
 
 int poll_looker() { return looker.load(std::memory_order_relaxed)(), 0; }
 
-/// As a callback of low priority, which is called less often.
+/// Registers a callback of low priority, which Open MPI calls less often.
 bool register_looker() {
   static const auto enter = reinterpret_cast<Register>(mpi_symbol("opal_progress_register_lp"));
   return enter && mpi_symbol("opal_progress_unregister") && enter(poll_looker) == 0;
@@ -80,7 +86,7 @@ void unregister_looker() {
 
 #elif defined(MPICH_VERSION)
 
-// As its mpi.h has them, which an older one has not.
+// Declarations that the mpi.h of newer versions of MPICH has.
 enum : int { no_progress = 0, done = 1 };
 constexpr int no_stream = 0x3c000000;
 using Poll = int (*)(void* thing);
@@ -93,8 +99,9 @@ Register registrar() {
 
 std::atomic<bool> registered{false};
 
-/// Is done when nothing has been under way for so many calls: MPI_Finalize waits until then, and to register anew takes
-/// longer than a call.
+/// The callback in MPICH's progress. It ends itself when nothing has been under way for `most_idle` calls. It must end
+/// at some time, because MPI_Finalize waits for that; it does not end at once, because registering it anew takes longer
+/// than a call.
 int poll(void*) {
   constexpr std::uint32_t most_idle = 1000;
   static std::atomic<std::uint32_t> idle{0};
@@ -123,21 +130,22 @@ bool register_looker() {
   return looker_registered;
 }
 
-/// It is done when it finds nothing to look at.
+/// Does nothing: the callback ends itself when `looker` returns false.
 void unregister_looker() {}
 
-/// MPI_Wait calls it in a loop, instead of progress, which takes 0.8 us (MPICH 5).
+/// The poll function of a generalised request. MPI_Wait calls it in a loop instead of making progress, which takes 0.8
+/// us (MPICH 5). So it probes for messages now and then.
 int poll_request(void*, MPI_Status*) {
-  constexpr std::uint32_t calls_between = 64;  ///< looks for messages
+  constexpr std::uint32_t calls_between = 64;  ///< number of calls between two probes
   thread_local std::uint32_t calls = 0;
   advance();
   if (++calls % calls_between == 0) look_for_messages();
-  return MPI_SUCCESS;  // else MPI ends the application
+  return MPI_SUCCESS;  // MPICH ends the application after any other value
 }
 
-std::atomic<bool (*)(void*)> over = nullptr;  ///< the same for all
+std::atomic<bool (*)(void*)> over = nullptr;  ///< RequestCalls::over, which is the same for all requests
 
-/// MPI_Waitall calls it for some, instead of the above.
+/// The wait function of generalised requests, which MPI_Waitall calls for several requests instead of polling each.
 int wait_for_requests(int count, void** states, double, MPI_Status* status) {
   const auto is_over = over.load(std::memory_order_relaxed);
   for (int i = 0; i < count; ++i)
@@ -189,7 +197,7 @@ int most_tag() {
   int* most = nullptr;
   int found = 0;
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-  return found ? *most : 32767;  // as little as MPI allows
+  return found ? *most : 32767;  // the smallest upper bound that MPI allows
 }
 
 void look_for_messages_on(MPI_Comm job) {
@@ -201,7 +209,7 @@ void look_for_messages() {
   static const int tag = most_tag();
   const MPI_Comm job =
       has_job.load(std::memory_order_acquire) ? looks_on.load(std::memory_order_relaxed) : MPI_COMM_WORLD;
-  int flag = 0;  // on MPI_COMM_SELF, MPICH would look for nothing else
+  int flag = 0;  // a probe on MPI_COMM_SELF would not advance other messages in MPICH
   PMPI_Iprobe(MPI_ANY_SOURCE, tag, job, &flag, MPI_STATUS_IGNORE);
 }
 
@@ -211,7 +219,7 @@ void begin_progress(Advance advance) {
   advance_all.store(advance, std::memory_order_relaxed);
   if (ProgressThread* const thread = progress_thread.load(std::memory_order_relaxed)) {
     thread->wake(advance);
-    if (host_is_mpich) return;  // see progress_is_locked()
+    if (host_is_mpich) return;  // no callback is registered then: see progress_is_locked()
   }
   if (registrar()) register_poll();
 }

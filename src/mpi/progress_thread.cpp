@@ -16,10 +16,10 @@ using Clock = std::chrono::steady_clock;
 
 thread_local bool here = false;
 
-std::atomic<std::uint64_t> looks{0};  ///< of other threads; more or fewer where several look at a time
+std::atomic<std::uint64_t> looks{0};  ///< attempts of other threads; inexact if several count at a time
 
-/// Pauses between looks: an eighth as long as it has waited since something moved, so that it waits 9/8 of what it takes to
-/// come, or 200 us more, and leaves the core free most of the time.
+/// The pauses between two attempts. A pause is an eighth of the time since something moved, and at most 200 us. So an
+/// event is noticed after at most 9/8 of the time that it took, or 200 us later, and the core is free most of the time.
 class Naps {
  public:
   void moved() { begin_ = Clock::now(); }
@@ -56,7 +56,7 @@ void ProgressThread::begin() {
 void ProgressThread::wake(Advance advance) {
   advance_.store(advance, std::memory_order_relaxed);
   wakes_.fetch_add(1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // see sleep()
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fence in sleep()
   if (!asleep_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   asleep_ = false;
@@ -80,7 +80,8 @@ bool ProgressThread::wait_to_begin() {
   return !ends_;
 }
 
-/// Until wakes_ is not `woken`. Either wake() sees that it sleeps, or it sees that wake() was called.
+/// Sleeps until wakes_ differs from `woken`. By the two fences, either wake() sees that the thread sleeps, or the
+/// thread sees that wake() was called.
 void ProgressThread::sleep(std::uint64_t woken) {
   std::unique_lock lock(mutex_);
   asleep_ = true;
@@ -90,9 +91,11 @@ void ProgressThread::sleep(std::uint64_t woken) {
 }
 
 int ProgressThread::work() {
-  constexpr int most_idle = 5;  // naps, before it sleeps: to be woken takes the waker longer than all else in a start
+  // The number of idle naps before the thread sleeps. It does not sleep at once, because waking it takes the calling
+  // thread longer than everything else in a start.
+  constexpr int most_idle = 5;
   here = true;
-  prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds; else naps are 50 us longer
+  prctl(PR_SET_TIMERSLACK, 1000UL);  // in ns; with the default, naps are 50 us longer
   if (!wait_to_begin()) return MPI_SUCCESS;
   Naps naps;
   std::uint64_t looked = 0, woken = 0;

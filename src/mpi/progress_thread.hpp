@@ -1,5 +1,6 @@
-/// A thread that advances what the application has started, while that computes: SWAPMEET_NONBLOCKING=thread. It sleeps
-/// between looks, as long as nothing is under way, and while the application advances everything itself in MPI.
+/// The progress thread (SWAPMEET_NONBLOCKING=thread), which advances started exchanges while the application computes.
+/// It naps between two attempts. It sleeps while nothing is under way, and naps longer while the application itself
+/// advances everything in MPI calls.
 #pragma once
 
 #include <atomic>
@@ -14,24 +15,25 @@ namespace swapmeet {
 
 class ProgressThread {
  public:
-  /// Makes it, in MPI_Init, where ranks can still agree on doing without. Until begin() it waits. Returns 0, or why there can be no
-  /// thread.
+  /// Makes the thread, which waits until begin() is called. It is made in MPI_Init, where the ranks can still agree to
+  /// do without threads. Returns 0, or the errno value of the failure.
   int make();
   bool made() const { return thread_.joinable(); }
 
-  /// All ranks have one.
+  /// Lets the thread begin its work, once all ranks are known to have one.
   void begin();
 
-  /// There is something to advance, by `advance`. Any thread; local.
+  /// Reports that there is something to advance, by calls of `advance`. Any thread; local.
   void wake(Advance advance);
 
-  /// Waits for its end. After that others advance what is under way.
+  /// Ends the thread and waits for its end. Exchanges under way are then advanced by MPI calls only.
   void end();
 
-  /// Whether the caller is such a thread.
+  /// Whether the calling thread is a progress thread.
   static bool is_here();
 
-  /// To be called by whatever advances everything: the thread may sleep meanwhile.
+  /// Counts an attempt to advance everything by another thread. The progress thread naps longer while there are such
+  /// attempts.
   static void count_look();
 
  private:
@@ -39,7 +41,7 @@ class ProgressThread {
   bool wait_to_begin();
   void sleep(std::uint64_t woken);
 
-  std::mutex mutex_;  ///< guards begun_, and changes of what follows
+  std::mutex mutex_;  ///< guards begun_, and changes of asleep_ and ends_
   std::condition_variable changed_;
   bool begun_ = false;
   std::atomic<bool> asleep_{false}, ends_{false};

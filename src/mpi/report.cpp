@@ -10,7 +10,7 @@
 namespace swapmeet {
 
 void say(const std::string& what) {
-  const std::string line = "swapmeet: " + what + '\n';  // one write, so that ranks do not mix their lines
+  const std::string line = "swapmeet: " + what + '\n';  // one write, so that lines of ranks are not interleaved
   const WritesWithoutSignals held;
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
@@ -37,8 +37,8 @@ int reported(int error, const char* what) noexcept {
 }  // namespace swapmeet
 
 #ifdef __GLIBCXX__
-/// What the C++ library calls where it can only give up. Its own would write the name of the exception, and bring a
-/// demangler of 44 KB into the library for that.
+/// The handler that the C++ runtime calls to terminate the process. It replaces the runtime's own, which would print
+/// the name of the exception and for that link a demangler of 44 KB into the library.
 void __gnu_cxx::__verbose_terminate_handler() {
   std::fputs("swapmeet: error: an error that nothing handles; please report it\n", stderr);
   std::abort();

@@ -1,4 +1,4 @@
-/// What the library says to people, on standard error.
+/// Messages of the library to the user, on standard error.
 #pragma once
 
 #include <mutex>
@@ -7,7 +7,8 @@
 
 namespace swapmeet {
 
-/// What this process has said so far, and who it is; part of its context (session/context.hpp).
+/// The lines that this process has printed once, and its rank in MPI_COMM_WORLD. It is part of the process's context
+/// (session/context.hpp).
 struct Reports {
   std::mutex mutex;
   std::set<std::string> lines;
@@ -15,16 +16,16 @@ struct Reports {
 };
 Reports& reports();
 
-/// "swapmeet: ..."
+/// Prints "swapmeet: ...".
 void say(const std::string& what);
 
-/// "swapmeet: warning: ..."
+/// Prints "swapmeet: warning: ...".
 void warn(const std::string& what);
 
-/// Says `what` and then `more`, unless this process has said `what` before.
+/// Prints `what` followed by `more`, unless this process has printed `what` before. Thread-safe.
 void say_once(const std::string& what, const std::string& more = "");
 
-/// Warns so, once in the whole job: rank 0 of MPI_COMM_WORLD speaks.
+/// Prints a warning once in the whole job: only rank 0 of MPI_COMM_WORLD prints it.
 void warn_once(const std::string& what, const std::string& more = "");
 
 }  // namespace swapmeet

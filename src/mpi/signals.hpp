@@ -1,12 +1,13 @@
-/// Signals on threads and stacks of our own.
+/// Signals on the threads and stacks of the library.
 #pragma once
 
 #include <signal.h>
 
 namespace swapmeet {
 
-/// The signals that are left to the application's threads and their stacks: all but those that an instruction of the thread itself
-/// causes, for it would end the process to block these, and the application may handle a fault in its memory.
+/// The signals that the library's threads and stacks block and leave to the application's threads. These are all
+/// signals except those that an instruction of the thread itself causes: blocking such a signal would end the process,
+/// and the application may handle a fault in its memory.
 inline sigset_t left_to_application() {
   sigset_t signals;
   sigfillset(&signals);

@@ -22,8 +22,9 @@ double property(const char* name) {
   return text ? std::strtod(text, nullptr) : 0;
 }
 
-/// Of a rank, with what copies cost on its host, by that one's properties in the platform file: of its own memory, by the
-/// MPI for derived datatypes, and through memory that the ranks of a node share.
+/// The costs of copies on the host of a simulated rank, by the host's properties in the platform file. There are costs
+/// of copies in the rank's own memory, of copies that the MPI makes for derived datatypes, and of copies through shared
+/// memory.
 struct Fibre {
   double byte_s = 1e-9 * property("copy_byte_ns"), piece_s = 1e-6 * property("copy_piece_us");
   double typed_s = 1e-6 * property("typed_message_us"), typed_byte_s = 1e-9 * property("typed_byte_ns"),
@@ -42,7 +43,8 @@ Fibre& this_fibre() {
   return *mine;
 }
 
-/// A message that was found. Nobody else receives on a communicator of ours, so it is still there later.
+/// A message that was found by a probe. It is still there later, because no other code receives on a communicator of
+/// the library.
 struct Found {
   int source, tag;
   MPI_Comm comm;
@@ -65,7 +67,7 @@ int receive_found(void* address, int count, MPI_Datatype type, MPI_Message* mess
   return ::PMPI_Irecv(address, count, type, found->source, found->tag, found->comm, request);
 }
 
-/// SimGrid's waits for ever for requests that were over when they were made.
+/// Replacement for SimGrid's PMPI_Testany, which waits for ever for requests that were complete when they were made.
 int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
   *index = MPI_UNDEFINED;
   *flag = 1;
@@ -79,7 +81,7 @@ int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status
   return MPI_SUCCESS;
 }
 
-/// Of bytes, which is all that we ask for.
+/// Replacement for PMPI_Get_elements_x, for messages of bytes only, which is sufficient for the library.
 int count_elements(MPI_Status* status, MPI_Datatype type, MPI_Count* count) {
   int elements = 0;
   const int error = ::PMPI_Get_count(status, type, &elements);
@@ -87,14 +89,15 @@ int count_elements(MPI_Status* status, MPI_Datatype type, MPI_Count* count) {
   return error;
 }
 
-/// Nobody has set one: it has none, and could not be set back to that.
+/// Replacement for PMPI_Comm_get_errhandler. SimGrid returns MPI_ERRHANDLER_NULL if no handler was set, which could not
+/// be set again.
 int error_handler(MPI_Comm comm, MPI_Errhandler* handler) {
   const int error = ::PMPI_Comm_get_errhandler(comm, handler);
   if (!error && *handler == MPI_ERRHANDLER_NULL) *handler = MPI_ERRORS_ARE_FATAL;
   return error;
 }
 
-/// A copy through shared memory is one of two: into a cell, and out of it.
+/// Charges one of the two copies of a transfer through shared memory: into a cell, or out of it.
 void charge_shared(std::size_t bytes, bool arrived) {
   Fibre& mine = this_fibre();
   mine.owed_s +=

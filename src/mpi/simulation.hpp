@@ -1,5 +1,6 @@
-/// What differs where SimGrid simulates the MPI: ranks are fibres of one thread of one process, and time is simulated,
-/// so that what the library does costs none unless it says so. Nothing of this is left in a library for any other MPI.
+/// Functions for a host MPI that is simulated by SimGrid. There, ranks are fibres of one thread of one process. Time is
+/// simulated, so the library's own work costs nothing unless it is charged. In a library for any other MPI these
+/// functions are empty.
 #pragma once
 
 #include <mpi.h>
@@ -12,24 +13,27 @@ namespace swapmeet {
 #ifdef SMPI_H  // SimGrid's mpi.h
 inline constexpr bool simulated = true;
 
-/// A small number that is the calling rank's own; 0: called by none.
+/// A small number that identifies the calling rank; 0 outside of ranks.
 std::size_t fibre();
 
-/// So many bytes were copied, in so many pieces, which costs what the platform says of its hosts. Charged by settle().
+/// Adds the cost of a copy of `bytes` bytes in `pieces` pieces, by the properties of hosts in the platform file.
+/// settle() charges it.
 void copied(std::int64_t bytes, std::int64_t pieces = 1);
 
-/// The MPI gathers or scatters a message of a derived datatype of so many pieces.
+/// Adds the cost of gathering or scattering a message of a derived datatype of `pieces` pieces in the MPI. settle()
+/// charges it.
 void typed(std::int64_t bytes, std::int64_t pieces);
 
-/// Lets the rank pay for its copies: before it sends, before it waits, and at the end.
+/// Lets simulated time pass for the costs that were added. It is called before a rank sends, before it waits, and at
+/// the end of a call.
 void settle();
 
-/// At the end of each turn of a loop that waits for MPI and for ranks of the node: unless something has `moved`, time
-/// passes until it looks again. The longer the rank has waited, the more, by 3 % of that: so it looks seldom, and is
-/// hardly late.
+/// Lets simulated time pass between two attempts of a loop that waits for MPI and for node peers. It is called at the
+/// end of each iteration. No time passes if something has `moved`. Otherwise the pause is 3 % of the time that the rank
+/// has waited so far: so it checks rarely, and notices an event at most 3 % late.
 void pass_time(bool moved);
 
-/// Replaces the calls that SimGrid has by name only, or that do less than we rely on.
+/// Replaces MPI functions that SimGrid does not implement, or implements with less than the library needs.
 void take_what_is_missing();
 #else
 inline constexpr bool simulated = false;

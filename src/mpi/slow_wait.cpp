@@ -19,16 +19,16 @@ namespace swapmeet {
 
 namespace {
 
-std::atomic<bool> all_came{false};  ///< all ranks of the job have the library
+std::atomic<bool> all_came{false};  ///< whether all ranks of the job are known to have the library
 
-std::mutex slow_wait_mutex;                    ///< guards what follows
-std::atomic<SlowWait*> watched_wait{nullptr};  ///< the wait that is watched
-bool thread_looks = false;
+std::mutex slow_wait_mutex;                    ///< guards watched_wait and thread_looks
+std::atomic<SlowWait*> watched_wait{nullptr};  ///< the watched wait, or nullptr
+bool thread_looks = false;                     ///< whether a thread checks the time
 
-constexpr int looks_each_limit = 10;  ///< of the thread
-constexpr int limits_of_last = 3;     ///< the last rank waits so much longer before it speaks
+constexpr int looks_each_limit = 10;  ///< checks of the thread within one limit
+constexpr int limits_of_last = 3;     ///< limits until the second call of report(), the late one
 
-/// "rank 3 (process 4711) runs without the library"
+/// Returns, for example, "rank 3 (process 4711) runs without the library".
 std::string text_of(const JobProcess& one) {
   return "rank " + std::to_string(one.world_rank) + " (process " + std::to_string(one.process) + ") " +
          (one.instead.empty() ? "runs without the library" : "has loaded " + one.instead);
@@ -61,9 +61,9 @@ SlowWait::~SlowWait() {
 
 void SlowWait::all_ranks_came() { all_came.store(true, std::memory_order_relaxed); }
 
-/// Called in the host MPI's progress, by any thread that waits in it. Returns whether to go on.
+/// The callback in the host MPI's progress, called by any thread that waits in it. Returns whether it is still needed.
 bool SlowWait::look_at_current() {
-  constexpr unsigned looks_between = 16;  ///< at the clock
+  constexpr unsigned looks_between = 16;  ///< calls for each reading of the clock
   static std::atomic<unsigned> looks{0};
   const unsigned number = looks.load(std::memory_order_relaxed);
   looks.store(number + 1, std::memory_order_relaxed);
@@ -74,6 +74,7 @@ bool SlowWait::look_at_current() {
   return watched_wait != nullptr;
 }
 
+/// The body of the thread that checks the time if the host MPI has no callbacks.
 int SlowWait::look_now_and_then() {
   std::unique_lock lock(slow_wait_mutex);
   while (SlowWait* const wait = watched_wait) {
@@ -86,7 +87,8 @@ int SlowWait::look_now_and_then() {
   return thread_looks = false, MPI_SUCCESS;
 }
 
-/// Counts the time in which the host MPI makes progress: a rank that computes meanwhile waits for nobody.
+/// Adds up the time in which the host MPI makes progress, and calls report() when it exceeds the limit. Each interval
+/// counts for at most a quarter of the limit, because a rank that computes meanwhile does not wait.
 void SlowWait::look() {
   const Clock::time_point now = Clock::now();
   waited_ += std::min<std::chrono::duration<double>>(now - looked_, limit_ / 4);
@@ -95,9 +97,10 @@ void SlowWait::look() {
   if (asked_ < 2 && due) guarded([this] { return report(asked_++ > 0), MPI_SUCCESS; });
 }
 
-/// One rank prints the line. Where a rank of this node lacks the library, it is the first rank of the node that has it. Where only
-/// other nodes may lack it, it is the first rank of the communicator; and if that node may be one of those, for it did not
-/// print, the first on the node of the last rank (`late`), which cannot know.
+/// Prints the line, if this rank is the one to do so. If ranks of this node lack the library, the first rank of the
+/// node that has it prints. If only ranks of other nodes may lack it, rank 0 of the communicator prints. Rank 0 itself
+/// may lack the library. So later (`late`) the first rank with the library on the node of the last rank prints, whether
+/// or not rank 0 has done so: it cannot know.
 void SlowWait::report(bool late) {
   std::map<int, JobProcess> here;
   for (JobProcess& one : job_processes(world_rank_)) here.emplace(one.world_rank, std::move(one));

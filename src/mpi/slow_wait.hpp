@@ -1,8 +1,10 @@
-/// A wait for all ranks of a communicator, in a call of ours that ranks without the library never make: such a job hangs.
-/// Where the wait takes long, one rank prints one line that names the ranks without the library, or why there may be some.
+/// Detection of ranks without the library. The library waits for all ranks of a communicator in calls that a rank
+/// without the library never makes, so such a job hangs. If a wait takes long, one rank prints one line, which names
+/// the ranks without the library, or says that there may be some.
 ///
-/// The host MPI itself looks at the clock, in its progress (begin_looking()); where it calls nobody, a thread does, which lives
-/// as long as the wait, and a second more. Neither takes a lock that a rank waits for, nor calls MPI.
+/// The elapsed time is checked in the host MPI's progress (begin_looking()). If the host MPI has no callbacks, a thread
+/// checks it, which lives as long as the wait and at most a tenth of the limit longer. Neither calls MPI, nor takes a
+/// lock for which a rank waits.
 #pragma once
 
 #include <chrono>
@@ -13,18 +15,21 @@
 
 namespace swapmeet {
 
+/// A scope in which this rank waits for all ranks of a communicator.
 class SlowWait {
  public:
   static constexpr double usual_limit_s = 10;
 
-  /// Watches the wait that follows, until it is destroyed. `where` the rank waits, as in "MPI_Init". Of several waits of a
-  /// process at a time, in several threads, only the first is watched. Local; `comm` must not be an intercommunicator.
+  /// Watches the wait that follows, until this object is destroyed. `where` names the call in which the rank waits, for
+  /// example "MPI_Init". If several threads of a process wait at a time, only the first wait is watched. Local; `comm`
+  /// must not be an intercommunicator.
   SlowWait(MPI_Comm comm, const char* where, double limit_s = usual_limit_s);
   ~SlowWait();
   SlowWait(const SlowWait&) = delete;
   SlowWait& operator=(const SlowWait&) = delete;
 
-  /// A wait for all ranks of MPI_COMM_WORLD is over: from now on no wait is watched.
+  /// Reports that a wait for all ranks of MPI_COMM_WORLD is over: all have the library, and no wait is watched any
+  /// more.
   static void all_ranks_came();
 
  private:
@@ -41,10 +46,10 @@ class SlowWait {
   int rank_ = 0, world_rank_ = 0;
   std::chrono::duration<double> limit_, waited_{};
   Clock::time_point looked_{};
-  int asked_ = 0;  ///< how often report() was called; 2: it has printed, or never will
+  int asked_ = 0;  ///< number of calls of report(); 2 if it has printed, or never will
 };
 
-/// What to do about ranks without the library, and how to check, in sentences.
+/// Advice for the user: how to preload the library in all ranks, and how to check that.
 std::string how_to_preload();
 
 }  // namespace swapmeet

@@ -1,5 +1,6 @@
-/// What sanitizers must be told when a thread goes on with another stack: without it AddressSanitizer takes the variables
-/// there for overflows, and ThreadSanitizer the calls there for calls of the thread's own stack. Nothing in other builds.
+/// Notification of sanitizers that a thread changes to another stack. Without it, AddressSanitizer reports variables on
+/// the other stack as overflows, and ThreadSanitizer attributes calls there to the thread's own stack. Other builds do
+/// nothing.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,12 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/// Of functions that begin on one stack and end on another, as the sanitizers see it.
+/// Attribute of functions that begin on one stack and end on another, from the view of the sanitizers.
 #define SWAPMEET_CHANGES_STACKS __attribute__((no_sanitize("thread", "address")))
 
 namespace swapmeet {
 
-/// Stands for the stack of one coroutine, and for that of the thread which has resumed it.
+/// The stack of one coroutine, and the stack of the thread that has resumed it.
 class StackSwitch {
  public:
   StackSwitch(const void* lowest, std::size_t bytes) : inside_{lowest, bytes} {
@@ -26,7 +27,7 @@ class StackSwitch {
   }
   ~StackSwitch() {
 #ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(inside_.lowest, inside_.bytes);  // it may not have come to its end
+    __asan_unpoison_memory_region(inside_.lowest, inside_.bytes);  // the body may not have ended
 #endif
 #ifdef __SANITIZE_THREAD__
     __tsan_destroy_fiber(inside_.fiber);
@@ -35,7 +36,7 @@ class StackSwitch {
   StackSwitch(const StackSwitch&) = delete;
   StackSwitch& operator=(const StackSwitch&) = delete;
 
-  /// At once before the thread changes to the coroutine's stack, and after it has come back.
+  /// Called immediately before the thread changes to the coroutine's stack, and immediately after it has come back.
   SWAPMEET_CHANGES_STACKS void before_resuming() {
 #ifdef __SANITIZE_THREAD__
     outside_.fiber = __tsan_get_current_fiber();
@@ -44,7 +45,7 @@ class StackSwitch {
   }
   SWAPMEET_CHANGES_STACKS void after_resuming() { arrive(outside_.frames, nullptr); }
 
-  /// On the coroutine's stack: at first, around each suspension, and at last.
+  /// Called on the coroutine's stack: at its beginning, before and after each suspension, and at its end.
   SWAPMEET_CHANGES_STACKS void begin() { arrive(nullptr, &outside_); }
   SWAPMEET_CHANGES_STACKS void before_suspending() { leave(&inside_.frames, outside_); }
   SWAPMEET_CHANGES_STACKS void after_suspending() { arrive(inside_.frames, &outside_); }
@@ -54,8 +55,8 @@ class StackSwitch {
   struct Stack {
     const void* lowest = nullptr;
     std::size_t bytes = 0;
-    void* frames = nullptr;  ///< AddressSanitizer's copies of the frames on it
-    void* fiber = nullptr;   ///< its name for ThreadSanitizer
+    void* frames = nullptr;  ///< AddressSanitizer's copies of the stack's frames
+    void* fiber = nullptr;   ///< ThreadSanitizer's identifier of the stack
   };
 
   SWAPMEET_CHANGES_STACKS static void leave([[maybe_unused]] void** frames, [[maybe_unused]] const Stack& for_which) {

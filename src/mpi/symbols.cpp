@@ -15,7 +15,7 @@ namespace swapmeet {
 
 namespace {
 
-/// What our handles are those of; nullptr: of an MPI that we know nothing of.
+/// The kind of the MPI that this library was built for; nullptr if it is unknown.
 constexpr const MpiKind* built_for =
 #if defined(OMPI_MAJOR_VERSION)
     &open_mpi_kind;
@@ -29,31 +29,34 @@ constexpr const MpiKind* built_for =
     nullptr;
 #endif
 
-constexpr const char* known = "PMPI_Comm_rank";  ///< of every MPI
+constexpr const char* known = "PMPI_Comm_rank";  ///< a symbol that every MPI defines
 
-std::atomic<NextDefinition*> front{nullptr};
+std::atomic<NextDefinition*> front{nullptr};  ///< the argument of look_behind()
 
-/// The next definition behind us; or behind the front that loaded us, for behind what was loaded late there is nothing.
+/// The next definition of `name` after this library in the search order. If a front has loaded this library, the search
+/// begins after the front: no MPI follows an object that was loaded late.
 void* next_definition(const char* name) {
   NextDefinition* const behind_front = front.load(std::memory_order_acquire);
   return behind_front ? behind_front(name) : dlsym(RTLD_NEXT, name);
 }
 
-/// The MPI among all that is loaded. mpi4py loads it with RTLD_LOCAL, where RTLD_NEXT does not look. It stays loaded then.
+/// The MPI among all loaded objects. It is needed because mpi4py loads the MPI with RTLD_LOCAL, and RTLD_NEXT does not
+/// find such objects. The MPI then stays loaded.
 void* hidden_mpi() {
   char path[PATH_MAX];
   return find_object(known, "swapmeet_built_for", path, sizeof path) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
 }
 
 #ifdef OMPI_MAJOR_VERSION
-/// The linker may have moved a variable of the MPI into the executable (a copy relocation), which is not behind us.
+/// The address of a variable of the MPI. The linker may have moved it into the executable (a copy relocation), which
+/// comes before this library in the search order.
 void* mpi_variable(const char* name) {
   void* const found = dlsym(RTLD_DEFAULT, name);
   return found ? found : mpi_symbol(name);
 }
 #endif
 
-/// An MPI that says nothing of itself is taken for one of the many that have MPICH's handles.
+/// The kind of the MPI of this process. An MPI of unknown kind is assumed to have MPICH's handles, as many MPIs do.
 const MpiKind* kind_here() {
   const MpiKind* const kind = kind_of_mpi(mpi_symbol);
   return kind ? kind : &mpich_kind;
@@ -66,7 +69,7 @@ bool host_descends_from_mpich() {
   return descends_from_mpich(text);
 }
 
-/// Fills in everything. "" or what is wrong.
+/// Finds all functions and constants. Returns "", or a description of the problem.
 std::string take_all() {
   std::string missing;
   const auto take = [&missing](auto& place, const char* name, auto* found) {
@@ -74,7 +77,8 @@ std::string take_all() {
     if (!found && missing.empty()) missing = name;
   };
   if (!mpi_symbol("PMPI_Initialized")) return "there is no MPI in this process";
-  const MpiKind *const kind = kind_here(), *expected = built_for;  // not constant: its address would never be null
+  // `expected` is not constant: compilers would warn that it is never null.
+  const MpiKind *const kind = kind_here(), *expected = built_for;
   if (expected && kind != expected)
     return std::string("this libswapmeet.so was built for ") + expected->name + ", but the application uses " +
            kind->name;
@@ -96,6 +100,7 @@ std::string take_all() {
   return "";
 }
 
+/// Calls take_all() unless the MPI has been found. Returns as take_all() does. Thread-safe.
 std::string try_to_find() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -1,5 +1,6 @@
-/// What we take from the MPI of the process, found when it is first needed. The library is linked with no MPI:
-/// preloaded, it would bring a second one into processes that use another, or one into those that use none.
+/// The functions and constants of the host MPI, which are found when they are first needed. The library is not linked
+/// with an MPI: when preloaded, it would load a second MPI into processes that use another one, or an MPI into
+/// processes that use none.
 #pragma once
 
 #include <mpi.h>
@@ -8,14 +9,15 @@
 
 namespace swapmeet {
 
-inline constexpr int most_attempts = 8;  ///< at a call of MPI that fails
+inline constexpr int most_attempts = 8;  ///< attempts at an MPI call that fails
 
-/// Whether MPI refused the arguments of a call, so that nothing was sent, and would refuse them again.
+/// Whether `error` says that MPI refused the arguments of a call. Then nothing was sent, and MPI would refuse them
+/// again.
 bool refused(int error);
 
-/// A call of MPI that waits for no other rank, made again where it fails: what failed is often over then, and a rank that
-/// does without what the others have is out of step with them. Not where MPI refuses an argument, which may be the program's:
-/// each of these calls the program's error handler.
+/// A local MPI function whose call is repeated if it fails. The cause of a failure is often transient, and a rank
+/// without the result would be out of step with the other ranks. The call is not repeated if MPI refuses an argument:
+/// the argument may be the program's, and each attempt calls the program's error handler.
 template <class Function>
 class LocalCall;
 
@@ -42,7 +44,8 @@ class LocalCall<int (*)(Parameters...)> {
   Function function_ = nullptr;
 };
 
-/// The calls that we make. What is not listed does not link. Those that we export are not here, but in native().
+/// The MPI functions that the library calls. A function that is not listed does not link. Functions that the library
+/// itself exports are in native() instead.
 // clang-format off
 #define SWAPMEET_MPI_CALLS(CALL)                                                                                       \
   CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Comm_call_errhandler) CALL(Comm_create) CALL(Comm_create_group)     \
@@ -77,7 +80,8 @@ class LocalCall<int (*)(Parameters...)> {
 #define SWAPMEET_MPI_LOCAL_LARGE_CALLS(CALL)
 #endif
 
-// From integers to handles. The standard ABI has names of its own, and no type MPI_Fint; MPICH has macros.
+// Conversions between integers and handles. The standard ABI has names of its own, and no type MPI_Fint. MPICH has
+// macros.
 #ifdef MPI_ABI_VERSION
 #define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_fromint) CALL(Type_fromint)
 #elif !defined(PMPI_Comm_f2c)
@@ -98,7 +102,7 @@ SWAPMEET_MPI_LOCAL_LARGE_CALLS(SWAPMEET_DECLARE)
 #undef SWAPMEET_DECLARE
 
 #ifdef OMPI_MAJOR_VERSION
-/// Open MPI's constants are addresses of its variables.
+/// Open MPI's constants, which are addresses of its variables.
 // clang-format off
 #define SWAPMEET_OPEN_MPI_CONSTANTS(CONSTANT)                                                                          \
   CONSTANT(ompi_message_null) CONSTANT(ompi_mpi_byte) CONSTANT(ompi_mpi_char) CONSTANT(ompi_mpi_comm_null)             \
@@ -124,27 +128,29 @@ inline decltype(&::OMPI_C_MPI_COMM_NULL_COPY_FN) OMPI_C_MPI_COMM_NULL_COPY_FN = 
 #endif
 
 inline std::atomic<bool> mpi_found{false};
-inline bool host_is_mpich = false;  ///< or an MPI that descends from it: known once the MPI is found
+inline bool host_is_mpich = false;  ///< or an MPI that is derived from it; set once the MPI is found
 
-/// Looks for the MPI of this process. False if it has none (yet), or one of another kind than we were built for. To be
-/// called before anything else of this file is used, constants too.
+/// Finds the MPI of this process. Returns false if there is none (yet), or if it is of another kind than this library
+/// was built for. It must be called before anything else of this file is used, including constants. Thread-safe.
 bool find_mpi();
 
-/// The same, where an MPI of another kind is warned of, once. Its handles mean nothing here.
+/// Finds the MPI of this process as find_mpi() does, and prints a warning, once, if it cannot be used. Handles of an
+/// MPI of another kind have no meaning here.
 bool mpi_suits_slowly();
 inline bool mpi_suits() { return mpi_found.load(std::memory_order_acquire) || mpi_suits_slowly(); }
 
-/// The symbol of that name in the host MPI, never our own; nullptr if it has none.
+/// The symbol of that name in the host MPI, never that of this library; nullptr if there is none.
 void* mpi_symbol(const char* name);
 
-/// Finds the definition of a function that comes after a place in the order in which the loader looks; nullptr: none does.
+/// A function that finds the next definition of a symbol, after a certain object in the search order of the dynamic
+/// loader. It returns nullptr if there is none.
 using NextDefinition = void*(const char* name);
 
-/// What comes after us is what comes after this place: that of the front that has loaded us (src/front).
+/// Makes mpi_symbol() search after the front (src/front) that has loaded this library, not after this library.
 void look_behind(NextDefinition* front_looks);
 
-/// Where the application calls MPI, there is one: this ends the process if there is not, for the call has nowhere to
-/// go.
+/// The symbol of that name in the host MPI. Ends the process if there is none, because the application's call cannot be
+/// passed on.
 void* needed_mpi_symbol(const char* name);
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// Threads of our own.
+/// Threads of the library.
 #pragma once
 
 #include <signal.h>
@@ -13,8 +13,8 @@
 
 namespace swapmeet {
 
-/// Makes a thread that leaves the signals of the process to the application's. `work` returns an error, which nobody
-/// gets. Returns 0, or why there can be no thread.
+/// Makes a thread that executes `work` and leaves the signals of the process to the application's threads. The error
+/// that `work` returns is ignored. Returns 0, or the errno value of the failure.
 template <class Work>
 int make_thread(std::thread& thread, Work work) {
   const sigset_t blocked = left_to_application();

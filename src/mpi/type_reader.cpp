@@ -12,11 +12,11 @@ namespace swapmeet {
 
 namespace {
 
-constexpr int deepest = 16;
-constexpr std::size_t most_loops = std::size_t{1} << 16;  ///< of a type; a map takes 48 bytes for each
-constexpr std::int64_t most_numbers = std::int64_t{1} << 22;
+constexpr int deepest = 16;                                   ///< nested types that are read
+constexpr std::size_t most_loops = std::size_t{1} << 16;      ///< loops of a type map, of 48 bytes each
+constexpr std::int64_t most_numbers = std::int64_t{1} << 22;  ///< numbers in the arguments of a type
 
-/// What a type was made by, and of how many numbers.
+/// The envelope of a type: its constructor, and how many arguments of each kind that had.
 struct Envelope {
   MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
   int combiner = MPI_UNDEFINED;
@@ -33,14 +33,14 @@ struct Envelope {
 
   bool predefined() const { return combiner == MPI_COMBINER_NAMED; }
 
-  /// Whether it is one of those with parameters, whose handles are not to be freed.
+  /// Whether it is a parametrised Fortran type, whose handle must not be freed.
   bool parametrised() const {
     return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
            combiner == MPI_COMBINER_F90_INTEGER;
   }
 };
 
-/// How a derived type was made. Frees what MPI gives for it.
+/// The arguments of the constructor of a derived type. The destructor frees the handles that MPI returned.
 class Contents {
  public:
   Contents(MPI_Datatype type, const Envelope& envelope)
@@ -68,11 +68,12 @@ class Contents {
   bool known() const { return known_; }
   MPI_Datatype type(std::int64_t i) const { return types_[size(i)]; }
 
-  // Where large counts are used, all numbers but those that have always the same range are among these.
+  // If a type was made with large counts, they hold all its numbers except those whose range is the same for every
+  // variant of the constructor (dimensions and order of a subarray).
   bool large() const { return large_; }
   std::int64_t integer(std::int64_t i) const { return integers_[size(i)]; }
   std::int64_t number(std::int64_t i) const { return large_ ? large_counts_[size(i)] : integers_[size(i)]; }
-  /// The i-th address; large counts have `numbers` others before.
+  /// The i-th address. With large counts, addresses follow after `numbers` other numbers.
   std::int64_t address(std::int64_t i, std::int64_t numbers) const {
     return large_ ? large_counts_[size(numbers + i)] : addresses_[size(i)];
   }
@@ -87,7 +88,7 @@ class Contents {
   std::vector<MPI_Datatype> types_;
 };
 
-/// Bytes from one element to the next.
+/// The number of bytes from one element of `type` to the next.
 std::int64_t extent_of(MPI_Datatype type) {
   MPI_Count lower_bound = 0, extent = 0;
   PMPI_Type_get_extent_x(type, &lower_bound, &extent);
@@ -100,22 +101,22 @@ std::int64_t size_of(MPI_Datatype type) {
   return size;
 }
 
-using Tree = std::optional<TypeTree>;  ///< nothing: it cannot be said
+using Tree = std::optional<TypeTree>;  ///< nothing if the places of the bytes cannot be found
 
 Tree tree_of(MPI_Datatype type, int depth);
 
-/// The inner type of a type, again and again.
+/// The inner type of a derived type, which is repeated.
 struct Element {
   TypeTree tree;
   std::int64_t extent;
 
-  /// `count` of it, `place` bytes from the beginning.
+  /// A block of `count` elements that begins at `place`, in bytes.
   TypeTree block(std::int64_t count, std::int64_t place) const {
     return TypeTree(tree).repeated(count, extent).moved(place);
   }
 };
 
-/// One block after the other: count(i) elements at place(i).
+/// A sequence of blocks: block i has count(i) elements and begins at place(i).
 template <class Count, class Place>
 Tree blocks_of(const Element& element, std::int64_t blocks, Count count, Place place) {
   std::vector<TypeTree> all;
@@ -141,7 +142,8 @@ Tree structure(const Contents& made, int depth) {
 
 Tree subarray(const Contents& made, Element element) {
   const std::int64_t dimensions = made.integer(0), order = made.integer(made.large() ? 1 : 1 + 3 * dimensions);
-  const auto number = [&](int which, std::int64_t i) {  // whole, part or first of a dimension
+  // The size (0), the size of the part (1) or the first index of the part (2) in a dimension.
+  const auto number = [&](int which, std::int64_t i) {
     return made.number((made.large() ? 0 : 1) + which * dimensions + i);
   };
   std::int64_t apart = element.extent, first = 0;
@@ -155,7 +157,8 @@ Tree subarray(const Contents& made, Element element) {
   return std::move(tree).moved(first);
 }
 
-/// The standard says where the arguments of a type are (MPI 4.1, 5.1.13).
+/// The tree of a derived type, by its constructor and the arguments of that, whose order the standard defines (MPI 4.1,
+/// 5.1.13).
 Tree tree_of(const Contents& made, int combiner, int depth) {
   if (combiner == MPI_COMBINER_STRUCT) return structure(made, depth);
   Tree inner = tree_of(made.type(0), depth);
@@ -187,7 +190,8 @@ Tree tree_of(const Contents& made, int combiner, int depth) {
   }
 }
 
-/// A value and an int, as of MPI_DOUBLE_INT: the predefined types that are not as long as their data.
+/// The tree of a predefined type that consists of a value and an int, such as MPI_DOUBLE_INT: these are the predefined
+/// types whose extent differs from their size. The assumed places are verified with MPI_Pack.
 Tree pair(MPI_Datatype type) {
   const std::int64_t size = size_of(type), value = size - static_cast<std::int64_t>(sizeof(int)),
                      extent = extent_of(type);
@@ -230,7 +234,7 @@ std::unique_ptr<const TypeMap> read(MPI_Datatype type) {
   const Tree tree = tree_of(type, 0);
   if (!tree || tree->empty() || tree->loops() > most_loops) return nullptr;
   std::unique_ptr<const TypeMap> map = tree->map(extent_of(type));
-  MPI_Count begin = 0, length = 0;  // what the MPI says of it must be right
+  MPI_Count begin = 0, length = 0;  // the map is used only if it agrees with the size and true extent that MPI reports
   PMPI_Type_get_true_extent_x(type, &begin, &length);
   const TypeMapView& view = map->view();
   const bool right = view.size() == size_of(type) && view.begin == begin && view.end == begin + length;
@@ -239,7 +243,8 @@ std::unique_ptr<const TypeMap> read(MPI_Datatype type) {
 
 }  // namespace
 
-// Called before an exchange in which the other ranks may be under way: a rank without memory for the map lets MPI pack.
+// A rank without memory for the map lets MPI pack. It must not fail, because the other ranks may already be in the
+// exchange.
 std::unique_ptr<const TypeMap> read_type_map(MPI_Datatype type) {
   try {
     return read(type);

@@ -1,4 +1,4 @@
-/// The type maps of MPI's datatypes: by what each was made of.
+/// Type maps of MPI datatypes, which are read from the arguments that each type was constructed with.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@ namespace swapmeet {
 
 bool is_predefined(MPI_Datatype type);
 
-/// nullptr: its elements have no data, or their bytes cannot be said: only MPI can pack them.
+/// Reads the type map of `type`. Returns nullptr if its elements have no data, if the places of their bytes cannot be
+/// found, so that only MPI can pack them, or if there is no memory. Local.
 std::unique_ptr<const TypeMap> read_type_map(MPI_Datatype type);
 
 }  // namespace swapmeet

@@ -24,7 +24,8 @@ std::vector<int> world_ranks_of(MPI_Comm comm) {
   PMPI_Group_free(&group);
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
-  world_ranks.resize(static_cast<std::size_t>(ranks));  // of a grid of some ranks MPICH 5.0.2 gives the group of all
+  // If a grid has fewer ranks than its parent communicator, MPICH 5.0.2 returns the group of all the parent's ranks.
+  world_ranks.resize(static_cast<std::size_t>(ranks));
   return world_ranks;
 }
 

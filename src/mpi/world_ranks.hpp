@@ -1,4 +1,4 @@
-/// Who ranks are in MPI_COMM_WORLD.
+/// Translation of ranks to ranks in MPI_COMM_WORLD.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,13 @@
 
 namespace swapmeet {
 
-/// Of each rank of `group`, or of `comm`, in its order; MPI_UNDEFINED for those of other jobs. Local. (Two names, for
-/// both handles are integers in some MPIs.)
+/// The rank in MPI_COMM_WORLD of each rank of `group`, or of `comm`, in its order. It is MPI_UNDEFINED for ranks of
+/// other jobs. Local. (There are two names, because both handles are integers in some MPIs.)
 std::vector<int> world_ranks_of_group(MPI_Group group);
 std::vector<int> world_ranks_of(MPI_Comm comm);
 
-/// Of the ranks of both groups of an intercommunicator, in the order of MPI_COMM_WORLD: the same in both. Local.
+/// The ranks in MPI_COMM_WORLD of both groups of an intercommunicator, in ascending order, which is the same in both
+/// groups. Local.
 std::vector<int> world_ranks_of_both_groups(MPI_Comm comm);
 
 }  // namespace swapmeet

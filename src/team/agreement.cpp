@@ -16,7 +16,9 @@ namespace swapmeet {
 
 namespace {
 
-/// Makes a collective call on `comm` that leaves something in `result`, of which nothing is there before.
+/// Makes a collective call on `comm` that writes `result`, and repeats it if it fails. `result` is filled with a
+/// pattern first: if the pattern has changed after a failed call, the results have arrived, and the call counts as
+/// successful.
 template <class Call>
 int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
   constexpr char nothing = 0x5a;
@@ -77,7 +79,7 @@ int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, 
   if (Coroutine::here() || number * bytes <= most_gathered_bytes) {
     std::vector<char> all(number * bytes);
     error = gather_bytes(mine.data(), bytes, all.data(), ranks, peers);
-    // the upper half into the lower one, until one is left: few calls
+    // Reduces the upper half of the values into the lower half until one is left, which takes few calls.
     for (std::size_t left = number; left > 1 && !error;) {
       const std::size_t upper = left / 2;
       left -= upper;
@@ -109,7 +111,7 @@ bool no_rank_has(const std::string& problem, std::string& first, const Peers& pe
 int broadcast(void* data, int bytes, int root, const Peers& peers) {
   if (Coroutine::here()) return broadcast_by_messages(*peers.team, data, static_cast<std::size_t>(bytes), root);
   const ErrorsReturn quiet(peers.comm);
-  // Not by MPI_Bcast: the first one of a communicator can take many milliseconds (Open MPI 5.0.11).
+  // MPI_Bcast is not used: its first call on a communicator can take many milliseconds (Open MPI 5.0.11).
   return again([&] {
     MPI_Request request = MPI_REQUEST_NULL;
     const int error = quiet.error_of(PMPI_Ibcast(data, bytes, MPI_BYTE, root, peers.comm, &request));
@@ -131,8 +133,8 @@ std::int64_t most_of_any_rank(std::int64_t number, const Peers& peers) {
   return number;
 }
 
-// MPI_COMM_SELF's error handler is not touched, not even to be set to what it was: MPICH raises the errors of MPI_Waitall
-// there, unless nobody has set one.
+// The error handler of MPI_COMM_SELF is not changed, not even to be restored: once it has been set, MPICH raises the
+// errors of MPI_Waitall on MPI_COMM_SELF.
 MPI_Comm this_rank_alone() {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;

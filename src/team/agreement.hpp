@@ -1,4 +1,7 @@
-/// What the ranks of a communicator settle together.
+/// Agreement of the ranks of a communicator: reductions, gathers and broadcasts of a few bytes. Several ranks agree on
+/// something only by these functions. Outside of coroutines they use collective calls of the host MPI on the
+/// application's communicator, where calls come in the same order on all ranks. In a coroutine, which must not wait and
+/// has no such order, they use messages of the team.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +17,22 @@
 
 namespace swapmeet {
 
-/// Waits for `request`; in a coroutine, which is left meanwhile.
+/// Waits until `request` is complete. A coroutine is suspended meanwhile. Returns an MPI error code.
 int finish_suspended(MPI_Request& request);
 
-/// How many they are, and which of them this rank is. Local.
+/// The number of ranks, and this rank's number among them. Local.
 int ranks_of(const Peers& peers);
 int rank_in(const Peers& peers);
 
-/// Everything that several ranks settle is settled by these: in calls that wait by collective calls of the host MPI on the
-/// application's communicator, where they come in order, and in a coroutine, which must not wait and has no such order, by
-/// messages of the team. Collective.
+/// Allreduce of `values` in place: `count` elements of `type`, `bytes` bytes in all. Collective. Returns an MPI error
+/// code; after an error `values` are unchanged.
 ///
-/// An allreduce of `values` in place. A call that fails is made again, unless its results are there nonetheless: what
-/// failed is often over then, and the other ranks wait in it. After an error they are what they were. A few values of a
-/// few ranks are gathered and reduced by each, for the first MPI_Allreduce of a process can take milliseconds (MPICH):
-/// up to `most_gathered_bytes` of all ranks, more of them by reduce_once(), which is for what programs of few calls need.
+/// A failed call is repeated unless its results have arrived nonetheless. The cause of a failure is often transient,
+/// and the other ranks wait in the call.
+///
+/// If the values of all ranks together have at most `most_gathered_bytes`, each rank gathers and reduces them itself,
+/// because the first MPI_Allreduce of a process can take milliseconds (MPICH). reduce_once() has a higher limit. It is
+/// for agreements that programs with few calls need.
 int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
                  std::size_t most_gathered_bytes);
 template <class Values>
@@ -42,8 +46,8 @@ int reduce_once(Values&& values, MPI_Datatype type, MPI_Op operation, const Peer
   return reduce(values, type, operation, peers, 32 << 10);
 }
 
-/// What each rank says, `bytes` bytes, in the order of ranks in `all`. Collective. A call that fails is made
-/// again, unless its results are there nonetheless.
+/// Allgather: `all` gets `bytes` bytes of `mine` from each rank, in the order of ranks. Collective. A failed call is
+/// repeated unless its results have arrived nonetheless. Returns an MPI error code.
 int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers);
 template <class Item>
 int gather(const Item& mine, std::vector<Item>& all, const Peers& peers) {
@@ -52,18 +56,20 @@ int gather(const Item& mine, std::vector<Item>& all, const Peers& peers) {
   return gather_bytes(&mine, sizeof mine, all.data(), ranks, peers);
 }
 
-/// Gives each rank of `comm` its own `bytes` bytes of `mine`, in the order of ranks, and leaves in `all` what they have for this
-/// one. Collective; not in a coroutine. A call that fails is made again, unless its results are there nonetheless.
+/// All-to-all by the host MPI: each rank of `comm` gets its `bytes` bytes of `mine`, and `all` gets the bytes that the
+/// ranks have for this one, both in the order of ranks. Collective; must not be called in a coroutine. A failed call is
+/// repeated unless its results have arrived nonetheless. Returns an MPI error code.
 int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm);
 
-/// Gives every rank what `root` has. Collective. A call that fails is made again.
+/// Broadcast of `bytes` bytes of `root`. Collective. A failed call is repeated. Returns an MPI error code.
 int broadcast(void* data, int bytes, int root, const Peers& peers);
 
-/// Whether no rank has a `problem`; if one has, the first one's is told in `first`. Collective.
+/// Whether no rank has a `problem`, which is a text or "". If some rank has one, `first` becomes the problem of the
+/// first such rank, cut to 255 characters. Collective.
 bool no_rank_has(const std::string& problem, std::string& first, const Peers& peers);
 
-/// Whether all ranks have this number. `most` becomes the largest of any rank, each of `least` the smallest.
-/// Collective.
+/// Whether all ranks pass the same `number`. In the same exchange, `most` becomes the largest value of any rank, and
+/// each element of `least` the smallest. Collective. Returns false, and leaves both unchanged, after an MPI error.
 bool same_everywhere(std::uint64_t number, const Peers& peers, std::uint64_t& most, std::span<std::uint64_t> least);
 inline bool same_everywhere(std::uint64_t number, const Peers& peers) {
   std::uint64_t nothing = 0;
@@ -73,7 +79,8 @@ inline bool same_everywhere(std::uint64_t number, const Peers& peers) {
 /// The largest `number` of all ranks. Collective.
 std::int64_t most_of_any_rank(std::int64_t number, const Peers& peers);
 
-/// A communicator of this rank alone, whose errors return. Local. MPI_COMM_NULL if MPI has none left.
+/// Makes a communicator of this rank alone, on which errors return. Local. Returns MPI_COMM_NULL if MPI cannot make
+/// one.
 MPI_Comm this_rank_alone();
 
 }  // namespace swapmeet

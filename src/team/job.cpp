@@ -17,10 +17,11 @@ namespace swapmeet {
 
 namespace {
 
-/// By MPI_Comm_create_group: whatever ranks without the library do in the meantime is not mistaken for a part of it, unlike of
-/// any other collective call, and the attribute callbacks that an MPI_Comm_dup would call are left alone.
+/// Makes the communicator of the job by MPI_Comm_create_group. Its messages have a tag of their own, so that calls of
+/// ranks without the library do not match it, as they might match any other collective call. In contrast to
+/// MPI_Comm_dup, it calls no attribute callbacks.
 MPI_Comm make_comm() {
-  constexpr int tag = 25367;  // MPI keeps these apart from those of messages
+  constexpr int tag = 25367;  // MPI separates these tags from the tags of point-to-point messages
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
@@ -47,13 +48,13 @@ void Job::begin(double patience_s) {
   SlowWait::all_ranks_came();
 }
 
-/// By messages, for the host MPI's first MPI_Allreduce can take milliseconds (MPICH).
+// Messages of the library are used, because the host MPI's first MPI_Allreduce can take milliseconds (MPICH).
 bool Job::largest(std::span<std::int64_t, told> values) {
-  static std::array<std::int64_t, 2 * told> room;  // one thread is in MPI_Init
+  static std::array<std::int64_t, 2 * told> room;  // only one thread calls MPI_Init
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Team all(*this, std::make_shared<const std::vector<int>>(world_ranks_of(MPI_COMM_WORLD)), rank, MPI_COMM_NULL);
-  all.hear_same(all.number());  // it is the only team of each rank
+  all.hear_same(all.number());  // the number is the same on all ranks, since it is the only team of each
   return largest_of_all(all, values, room) == MPI_SUCCESS;
 }
 

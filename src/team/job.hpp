@@ -1,4 +1,4 @@
-/// The job: all ranks of MPI_COMM_WORLD, and the one communicator on which the library sends messages.
+/// The job: all ranks of MPI_COMM_WORLD, with the one communicator on which the library sends its messages.
 #pragma once
 
 #include <cstdint>
@@ -12,53 +12,59 @@
 
 namespace swapmeet {
 
-/// What the ranks of a job tell one another once, of what non-blocking calls must know before their communicator's ranks have
-/// told one another anything.
-enum class JobThread : std::uint8_t { able, unable, unwanted };  ///< the last of any rank is that of the job
+/// The state of a rank's progress thread. The largest value of any rank is the value of the job.
+enum class JobThread : std::uint8_t { able, unable, unwanted };
+
+/// Facts on which the ranks of a job agree once. Non-blocking calls need them before the ranks of their communicator
+/// have exchanged any parameters.
 struct JobFacts {
-  bool locked = false;                     ///< some rank has progress_is_locked()
+  bool locked = false;                     ///< progress_is_locked() is true on some rank
   bool starts_on_host = false;             ///< some rank leaves non-blocking and persistent calls to the host MPI
   bool native = false;                     ///< some rank leaves all calls to the host MPI
   bool algorithm = false;                  ///< all ranks have set an algorithm
   bool alike = false;                      ///< all ranks have the same options
-  bool threaded = true;                    ///< on some rank several threads may call MPI
-  JobThread thread = JobThread::unwanted;  ///< that advances what is started
+  bool threaded = true;                    ///< several threads may call MPI on some rank
+  JobThread thread = JobThread::unwanted;  ///< whether progress threads advance started exchanges
 };
 
 class Job {
  public:
-  /// Makes the communicator. Collective over all ranks of MPI_COMM_WORLD: in MPI_Init, or later in a call that all of them make
-  /// and in which none makes a communicator. A rank that lacks the library is waited for; after `patience_s` seconds a line on
-  /// stderr names it. Nothing where it is there already. Without memory, or a communicator, the job has none, on all ranks.
+  /// Makes the communicator, unless it exists. Collective over all ranks of MPI_COMM_WORLD. It is called in MPI_Init,
+  /// or later in a call that all ranks make and in which no rank makes another communicator. If a rank lacks the
+  /// library, the others wait for it, and after `patience_s` seconds a line on stderr names it. If MPI cannot make the
+  /// communicator, the job has none, on all ranks.
   void begin(double patience_s);
 
-  /// Agrees on what the ranks tell one another of themselves: facts(). `locked`: without a thread; `alike` is known by
-  /// `fingerprint`, that of the options. Collective over the job, after begin().
+  /// Agrees on the facts of the job and returns them: facts(). `mine` are the facts of this rank. `mine.locked` must be
+  /// the value without a progress thread; facts().locked is false if all ranks have one. `fingerprint` is that of this
+  /// rank's options, by which `alike` is found. Collective over the job, after begin().
   const JobFacts& agree(const JobFacts& mine, std::uint64_t fingerprint);
 
-  /// Frees the communicator. Collective over the job; requires that no message is under way.
+  /// Frees the communicator. Collective over the job. Requires that no message is in flight.
   void end();
 
-  /// MPI_COMM_NULL: there is none, so no messages can be sent.
+  /// The communicator; MPI_COMM_NULL if there is none, so that the library cannot send messages.
   MPI_Comm comm() const { return comm_; }
   bool exists() const { return comm_ != MPI_COMM_NULL; }
   const JobFacts& facts() const { return facts_; }
   const Tags& tags() const { return tags_; }
 
-  /// A number that no other team of this rank has; negative: none is left. And one whose team is no more. Any thread; local.
+  /// take_number() returns a number that no other team of this rank has, or a negative value if none is left.
+  /// give_back() returns the number of a team that has ended. Any thread; local.
   int take_number();
   void give_back(int number);
 
  private:
-  static constexpr std::size_t told = 9;  ///< numbers that each rank tells
+  static constexpr std::size_t told = 9;  ///< count of numbers by which the ranks agree
+  /// Replaces each value by the largest of any rank. Collective. Returns whether it has succeeded.
   bool largest(std::span<std::int64_t, told> values);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   JobFacts facts_;
   Tags tags_{32767};
-  std::mutex mutex_;            ///< guards what follows
-  std::vector<bool> taken_;     ///< by number
-  std::size_t first_free_ = 0;  ///< all before are taken
+  std::mutex mutex_;            ///< guards taken_ and first_free_
+  std::vector<bool> taken_;     ///< whether a team has the number, by number
+  std::size_t first_free_ = 0;  ///< all smaller numbers are taken
 };
 
 }  // namespace swapmeet

@@ -17,9 +17,9 @@ namespace swapmeet {
 
 namespace {
 
-constexpr int patience = 5;  ///< looks before others may have the core
+constexpr int patience = 5;  ///< tests of a request before the core is yielded
 
-/// Of a message of `bytes` bytes at most.
+/// The buffer and the peer of a message of at most `bytes` bytes.
 struct Wire {
   void* address;
   std::size_t bytes;
@@ -36,7 +36,7 @@ int start_send(const Team& team, const Wire& wire, int tag, MPI_Request* request
   return again(isend, part, team.address(wire.peer), team.tag_to(wire.peer, tag), team.comm(), request);
 }
 
-/// Waits for a message, or leaves the coroutine until it is over.
+/// Waits for a message. A coroutine is suspended meanwhile.
 int finish(MPI_Request& request, const Team& team) {
   if (!Coroutine::here()) return wait(request, MPI_STATUS_IGNORE, team);
   int done = 0, error = MPI_SUCCESS;
@@ -44,7 +44,8 @@ int finish(MPI_Request& request, const Team& team) {
   return error;
 }
 
-/// Ends both, or neither: then nothing may be freed. An error of a message that is over does not leave the other under way.
+/// Waits for both messages of a receive and a send. If one of them cannot complete, both are abandoned and the team is
+/// lost; their memory must then not be freed. An error of a completed message does not leave the other one in flight.
 int finish(std::array<MPI_Request, 2>& requests, Team& team) {
   int first = MPI_SUCCESS;
   for (MPI_Request& request : requests) {
@@ -57,7 +58,7 @@ int finish(std::array<MPI_Request, 2>& requests, Team& team) {
   return first;
 }
 
-/// One message each way.
+/// Receives one message and sends one.
 int swap(Team& team, const Wire& in, const Wire& out, int tag) {
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int error = start_receive(team, in, tag, &requests[0]);
@@ -66,7 +67,7 @@ int swap(Team& team, const Wire& in, const Wire& out, int tag) {
   return error ? error : ended;
 }
 
-/// Memory of messages, which is not freed after an error.
+/// The memory of messages. After an error it is never freed, because MPI may still use it.
 class Room {
  public:
   explicit Room(std::size_t bytes) : memory_(std::make_unique<char[]>(std::max<std::size_t>(bytes, 1))) {}
@@ -83,7 +84,7 @@ class Room {
 }  // namespace
 
 int test_without_fault(MPI_Request& request, int& done, MPI_Status* status, const Team& team) {
-  constexpr std::uint32_t looks_between = 64;  // for ranks that have died, whose messages never seem to be over
+  constexpr std::uint32_t looks_between = 64;  // tests between two checks for dead ranks, whose messages never complete
   thread_local std::uint32_t looks = 0;
   int over = 0;
   done = 0;
@@ -92,8 +93,8 @@ int test_without_fault(MPI_Request& request, int& done, MPI_Status* status, cons
   return over ? PMPI_Test(&request, &done, status) : MPI_SUCCESS;
 }
 
-// By looks, where MPI_Wait of MPICH 5 takes 0.8 us longer, and spins without giving its core away; and where a wait must not
-// complete what a fault has ended.
+// The request is tested in a loop in two cases. In MPICH 5, MPI_Wait takes 0.8 us longer and spins without yielding the
+// core. If the host MPI survives faults, a request that a fault has ended must not be completed.
 int wait(MPI_Request& request, MPI_Status* status, const Team& team) {
   if (simulated) settle();
   if (simulated || !(host_is_mpich || survives_faults)) return PMPI_Wait(&request, status);
@@ -110,9 +111,9 @@ int largest_of_all(Team& team, std::span<std::int64_t> values, std::span<std::in
   const std::span ours = room.first(values.size()), theirs = room.subspan(values.size(), values.size());
   std::ranges::copy(values, ours.begin());
   std::uint32_t round = 0;
+  // Tags do not depend on the call, so that messages of ranks in different calls match, and the ranks notice that.
   for (Rank distance = 1; distance < ranks; distance *= 2) {
-    const int tag =
-        team.tags().of(Kind::agreement, 0, round++);  // of any call: ranks in different calls are to learn of it
+    const int tag = team.tags().of(Kind::agreement, 0, round++);
     const Wire in{theirs.data(), theirs.size_bytes(), (rank - distance + ranks) % ranks};
     const Wire out{ours.data(), ours.size_bytes(), (rank + distance) % ranks};
     if (const int error = swap(team, in, out, tag)) return error;
@@ -131,7 +132,7 @@ int gather_by_messages(Team& team, const void* mine, std::size_t bytes, char* al
 int gather_by_messages(Team& team, std::span<const Rank> members, const void* mine, std::size_t bytes, char* all) {
   const std::size_t number = members.size();
   const auto me = static_cast<std::size_t>(std::ranges::find(members, team.rank()) - members.begin());
-  Room room(number * bytes);  // of this rank, then of those behind it
+  Room room(number * bytes);  // the bytes of this rank, then those of the members after it, cyclically
   std::memcpy(room.at(0), mine, bytes);
   std::uint32_t round = 0;
   for (std::size_t known = 1; known < number; known *= 2) {
@@ -146,12 +147,12 @@ int gather_by_messages(Team& team, std::span<const Rank> members, const void* mi
 }
 
 int broadcast_by_messages(Team& team, void* data, std::size_t bytes, Rank root) {
-  const Rank ranks = team.ranks(), place = (team.rank() - root + ranks) % ranks;  // within the tree
+  const Rank ranks = team.ranks(), place = (team.rank() - root + ranks) % ranks;  // 0 is the root of the tree
   const int tag = team.tags().of(Kind::agreement, 0);
   const auto member = [&](Rank at) { return (at + root) % ranks; };
   Room room(bytes);
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  Rank below = 1;  // ranks of the part of the tree that this rank is the root of
+  Rank below = 1;  // size of the subtree of this rank, if P is a power of two
   while (below < ranks && place % (2 * below) == 0) below *= 2;
   if (place == 0) {
     std::memcpy(room.at(0), data, bytes);

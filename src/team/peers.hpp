@@ -1,4 +1,4 @@
-/// How the ranks of a communicator, or of a plan, reach one another.
+/// The means by which the ranks of a communicator, or of a plan, communicate.
 #pragma once
 
 #include <climits>
@@ -10,14 +10,16 @@ namespace swapmeet {
 class Team;
 
 struct Peers {
-  /// Where only calls that wait exchange something.
+  /// For ranks that communicate only by collective calls of the host MPI, in blocking calls.
   Peers(MPI_Comm application) : comm(application) {}  // NOLINT(google-explicit-constructor)
   Peers(MPI_Comm application, Team& whole, MPI_Comm self) : comm(application), team(&whole), alone(self) {}
 
-  MPI_Comm comm;           ///< of the application: for collective calls of the host MPI, in calls that wait
-  Team* team = nullptr;    ///< for messages of ours
-  int gathered = INT_MAX;  ///< on more ranks than these, what the ranks of a node tell one another is not told to all
-  MPI_Comm alone = MPI_COMM_NULL;  ///< of this rank alone: to pack on, and for what a rank sends to itself
+  MPI_Comm comm;         ///< the application's communicator, for collective calls of the host MPI in blocking calls
+  Team* team = nullptr;  ///< for messages of the library; nullptr if there are none
+  /// Most ranks among which records that only node peers need are gathered on all ranks. On more ranks they are
+  /// exchanged within nodes only.
+  int gathered = INT_MAX;
+  MPI_Comm alone = MPI_COMM_NULL;  ///< communicator of this rank alone, for packing and for messages to itself
 };
 
 }  // namespace swapmeet

@@ -1,10 +1,11 @@
-/// The ranks that exchange something together: those of a communicator of the application, or of a plan. Their messages travel
-/// on the communicator of the job (job.hpp), addressed by rank of the job.
+/// A team: the ranks of a communicator of the application, or of a plan, which send one another messages. The messages
+/// are sent on the communicator of the job (job.hpp), to the receiver's rank in the job.
 ///
-/// Nothing is agreed on for that. Each rank numbers its own teams, and tells the other members its number, which means something
-/// only to the rank that gave it: senders put the receiver's number into the tag. So teams may overlap, may be set up by several
-/// threads at the same time, and may have other numbers on other ranks. A number is free again when its team is no more: every
-/// exchange has received all that was sent to it, and one that has not (lose()) keeps its number for ever.
+/// Teams need no agreement on a common number. Each rank numbers its own teams, and sends the other members the number
+/// of the team. Only the rank that gave the number interprets it: senders put the receiver's number into the tag. So
+/// teams may overlap, several threads may set up teams at the same time, and a team may have different numbers on its
+/// ranks. The number is free again when the team ends, because every exchange has then received all messages that were
+/// sent to it. A team for which that is not certain (lose()) keeps its number for ever.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,8 @@ namespace swapmeet {
 
 class Team {
  public:
-  /// `job_ranks`: of its members, in their order. `user`: as of called(). Takes a number for it. Local.
+  /// Makes a team and takes a number for it. `job_ranks` are its members' ranks in the job, in the order of the team.
+  /// `user` is as in called(). Local.
   Team(Job& job, std::shared_ptr<const std::vector<int>> job_ranks, Rank rank, MPI_Comm user);
   ~Team();
   Team(const Team&) = delete;
@@ -31,52 +33,56 @@ class Team {
   Rank rank() const { return rank_; }
   const std::shared_ptr<const std::vector<int>>& job_ranks() const { return job_ranks_; }
 
-  /// The number that this rank has given to it; negative: it has none.
+  /// The number that this rank has given to the team; negative if it has none.
   std::int32_t number() const { return number_; }
-  /// Each member has told its number. Where one of them has none, messages cannot be sent.
+  /// Sets the numbers that the members have given to the team. If one of them is negative, messages cannot be sent.
+  /// Local.
   void hear(std::span<const std::int32_t> numbers);
+  /// Sets the number that all members have given to the team. Local.
   void hear_same(std::int32_t number_of_all);
-  /// The same, by a collective call of the host MPI on `comm`, which has the same ranks: one MPI_Allreduce where all have the same
-  /// number, as is usual. Returns as MPI does.
+  /// Exchanges the numbers by collective calls on `comm`, which has the same ranks, and sets them. It takes one
+  /// allreduce if all numbers are equal, as is usual. Returns an MPI error code.
   int tell_numbers(MPI_Comm comm);
 
   /// Whether messages can be sent: the same on all ranks.
   bool has_messages() const { return has_messages_; }
 
-  /// Where a message for `peer` goes, and with which tag; where one from it comes from, and with which.
+  /// The communicator, the rank of `peer` on it, the tag of a message to `peer`, and the tag of a message to this rank.
   MPI_Comm comm() const { return comm_; }
   int address(Rank peer) const { return addresses_[peer]; }
   int tag_to(Rank peer, int tag) const { return tag + (marks_of_peers_ ? marks_of_peers_[peer] : own_mark_); }
   int tag_here(int tag) const { return tag + own_mark_; }
-  /// The member that has this rank in the job.
+  /// The member whose rank in the job is `job_rank`; ranks() if there is none.
   Rank member(int job_rank) const;
 
   const Tags& tags() const { return job_.tags(); }
 
-  /// Something that was sent may never be received.
+  /// Records that a message may never be received, so that the number must not be used again. Any thread.
   void lose() { lost_.store(true, std::memory_order_relaxed); }
 
-  /// No member is to wait for another any more, for one has died or the application has revoked the communicator. Any thread.
+  /// Records that no member may wait for another any more: one has died, or the application has revoked the
+  /// communicator. Any thread.
   void end() { ended_.store(true, std::memory_order_release), lose(); }
 
-  /// What the application calls it: MPI_COMM_NULL where that is freed, or unknown.
+  /// Sets the application's communicator of these ranks, on which it may revoke them; MPI_COMM_NULL if that is freed or
+  /// unknown.
   void called(MPI_Comm user) { user_ = user; }
 
-  /// Where ranks may die: the error for who waits here for another and is not to any more. MPI_SUCCESS: goes on. `closely`: looks
-  /// for members that have died, too. Local.
+  /// Checks for a fault, if ranks may die. Returns the error for a member that must not wait any more, or MPI_SUCCESS.
+  /// `closely` also checks whether a member has died, which costs more. Local.
   int fault(bool closely) const;
 
  private:
   Job& job_;
   const MPI_Comm comm_;
-  const int* addresses_;                 ///< job_ranks_
-  const int* marks_of_peers_ = nullptr;  ///< marks_, if there are any
+  const int* addresses_;                 ///< data of job_ranks_
+  const int* marks_of_peers_ = nullptr;  ///< data of marks_, or nullptr if it is empty
   std::shared_ptr<const std::vector<int>> job_ranks_;
   Rank rank_;
   std::int32_t number_;
   int own_mark_ = 0;
   bool has_messages_ = false;
-  std::vector<int> marks_;  ///< what each member wants added to tags; empty: all the same as this rank
+  std::vector<int> marks_;  ///< summand of tags to each member (Tags::of_team()); empty if all equal own_mark_
   std::atomic<bool> lost_{false}, ended_{false};
   MPI_Comm user_;
 };

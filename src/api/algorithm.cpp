@@ -1,4 +1,4 @@
-/// swapmeet_set_algorithm().
+/// The function swapmeet_set_algorithm().
 #include <mpi.h>
 
 #include <swapmeet/swapmeet.h>
@@ -20,7 +20,7 @@ SWAPMEET_EXPORT int swapmeet_set_algorithm(MPI_Comm comm, const char* spec) {
       if (!problem.empty()) problem = '"' + std::string(spec) + "\": " + problem;
       return MPI_SUCCESS;
     };
-    // the other ranks wait for this one, whatever it lacks memory for
+    // The other ranks wait for this one, so it calls the collective function even if it has no memory.
     const auto lacks = [&](int error, const char* what) { return swapmeet::set_text(problem, what), error; };
     const int lacking = swapmeet::guarded(read, lacks);
     if (communicator->set_algorithm(options, problem.empty())) return MPI_SUCCESS;

@@ -1,5 +1,5 @@
-/// What cannot be right in the arguments of an all-to-all, for blocking, non-blocking, persistent and planned calls alike.
-/// MPI calls leave such arguments to the host MPI, which says so in its own way.
+/// Checks of the arguments of an all-to-all, for blocking, non-blocking, persistent and planned calls alike. MPI calls
+/// with a mistake are left to the host MPI, which reports the error in its own way.
 #pragma once
 
 #include <string>
@@ -9,14 +9,16 @@
 
 namespace swapmeet {
 
+/// A mistake in the arguments, or none.
 struct Mistake {
   enum class What : std::uint8_t { none, receive_in_place, no_array, negative_count, no_type, no_buffer, same_buffer };
   What what = What::none;
-  bool received = false;  ///< on the receive side
-  Rank block = 0;         ///< whose count or type it is
+  bool received = false;  ///< whether it is on the receive side
+  Rank block = 0;         ///< block with the wrong count or type
 
   explicit operator bool() const { return what != What::none; }
 };
+/// A sentence about `mistake`; "" if there is none.
 std::string to_text(const Mistake& mistake);
 
 /// One side of an exchange of equal blocks.
@@ -27,7 +29,7 @@ struct EqualSide {
   MPI_Datatype type;
 };
 
-/// One side of an exchange of unequal blocks: with a type for each (MPI_Alltoallw), or one for all.
+/// One side of an exchange of unequal blocks. `types` has a type for each block (MPI_Alltoallw), or one for all.
 template <class Count, class Displacement>
 struct UnequalSide {
   const void* base;
@@ -36,22 +38,24 @@ struct UnequalSide {
   const MPI_Datatype* types;
 };
 
-/// Whether MPICH refuses the call because its buffers coincide. Where displacements keep blocks apart that is legal,
-/// and then a rank must not leave the others: so only what MPICH itself refuses.
+/// Whether MPICH refuses the call because its buffers are the same. Equal buffers are legal if displacements keep the
+/// blocks apart, and then this rank must take part in the exchange. So the check finds only the cases that MPICH itself
+/// refuses.
 inline bool refused_as_aliased(const void* send, const void* receive, bool same_counts, bool same_types) {
   return host_is_mpich && send == receive && send != nullptr && same_counts && same_types;
 }
 
-/// Whether MPICH refuses the call because data of `type` are to be at NULL, which is MPI_BOTTOM, too: legal for types that
-/// bring addresses, and for other displacements. Open MPI does not look.
+/// Whether MPICH refuses data of `type` at the address NULL. That address is also MPI_BOTTOM, which is legal for types
+/// with absolute addresses, and with displacements other than 0. Open MPI does not check this.
 bool refused_at_null(MPI_Datatype type);
 
+/// Whether MPICH refuses a block of `count` elements at `base`.
 template <class Count>
 [[gnu::always_inline]] inline bool refused_as_null(const void* base, Count count, MPI_Datatype type) {
   return !base && count > 0 && refused_at_null(type);
 }
 
-/// Inline: it is on the way of every such call.
+/// The first mistake in the arguments of a call with equal blocks. It is inline because every such call passes it.
 template <class Count>
 [[gnu::always_inline]] inline Mistake mistake_in(const EqualSide<Count>& send, const EqualSide<Count>& receive) {
   using What = Mistake::What;
@@ -69,7 +73,8 @@ template <class Count>
   return {};
 }
 
-/// MPI_DATATYPE_NULL is a type like any other where nothing of it is sent or received: `each` block has its own type.
+/// The first mistake in one side of a call with unequal blocks, which is the receive side if `received`. If `each`
+/// block has its own type, MPI_DATATYPE_NULL is valid for blocks without elements.
 template <class Count, class Displacement>
 Mistake mistake_in(const UnequalSide<Count, Displacement>& side, bool received, bool each, Rank ranks) {
   using What = Mistake::What;
@@ -84,6 +89,7 @@ Mistake mistake_in(const UnequalSide<Count, Displacement>& side, bool received, 
   return {};
 }
 
+/// The first mistake in the arguments of a call with unequal blocks.
 template <class Count, class Displacement>
 Mistake mistake_in(const UnequalSide<Count, Displacement>& send, const UnequalSide<Count, Displacement>& receive,
                    bool each, Rank ranks) {
@@ -97,8 +103,8 @@ Mistake mistake_in(const UnequalSide<Count, Displacement>& send, const UnequalSi
   return found;
 }
 
-/// The same among neighbours, with as many blocks on either side: there is no exchange in place, and where a side has no
-/// block nobody looks at its arrays.
+/// Whether the arguments of a neighbourhood collective have a mistake. Such calls cannot be in place. If a side has no
+/// blocks, its buffer and its arrays are not checked.
 template <class Count>
 bool mistaken_among_neighbours(const EqualSide<Count>& send, const EqualSide<Count>& receive, const Degrees& blocks) {
   return send.base == MPI_IN_PLACE || receive.base == MPI_IN_PLACE || send.count < 0 || receive.count < 0 ||

@@ -1,10 +1,12 @@
-/// What is asked of the library by what has loaded it, a front (src/front/front.cpp) or Open MPI's component
-/// (src/component/coll_swapmeet.c); no part of the interface for programs.
+/// Functions for the object that has loaded this library: a front (src/front/front.cpp) or the component of Open MPI
+/// (src/component/coll_swapmeet.c). They are no part of the interface for programs.
 #include "api/export.hpp"
 #include "mpi/mpi.hpp"
 #include "session/context.hpp"
 
+/// Makes the library find the host MPI's functions by `next`.
 SWAPMEET_EXPORT void swapmeet_behind_front(swapmeet::NextDefinition* next) { swapmeet::look_behind(next); }
 
-/// A communicator is at its end, of which we did not hear by MPI_Comm_free: its handle may come to mean another.
+/// Reports that a communicator has ended of which MPI_Comm_free did not report it. Its handle may stand for another
+/// communicator afterwards, so the caches of recent communicators are invalidated.
 SWAPMEET_EXPORT void swapmeet_communicator_ended() { swapmeet::deaths.fetch_add(1, std::memory_order_release); }

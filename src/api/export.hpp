@@ -1,4 +1,4 @@
-/// A function that programs call.
+/// The mark of functions that the library exports.
 #pragma once
 
 #define SWAPMEET_EXPORT extern "C" __attribute__((visibility("default")))

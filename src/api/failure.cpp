@@ -1,4 +1,4 @@
-/// swapmeet_error_message().
+/// The function swapmeet_error_message(), and the storage of its text.
 #include "api/failure.hpp"
 
 #include <swapmeet/swapmeet.h>

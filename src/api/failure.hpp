@@ -1,4 +1,5 @@
-/// How functions of the public interface fail: with a class of MPI errors, and a sentence for swapmeet_error_message().
+/// Failures of functions of the public interface. A failed function returns an MPI error and stores a sentence, which
+/// swapmeet_error_message() returns.
 #pragma once
 
 #include <string>
@@ -9,24 +10,29 @@
 
 namespace swapmeet {
 
-/// Remembers `what` for this thread and returns `error`. Without `what`: what MPI says of it.
+/// Stores the sentence `what` for this thread and returns `error`. Without `what`, it stores MPI's text for `error`.
 int failed(int error, const std::string& what);
 int failed(int error);
 
-/// The same where nothing may be thrown: "out of memory" if there is none for the sentence.
+/// Stores and returns as failed() does, but never throws. If there is no memory for the sentence, it stores "out of
+/// memory".
 int failed_by_exception(int error, const char* what) noexcept;
 
-/// Calls `body`, the whole of a function of the public interface. What it throws is a failure like any other.
+/// Calls `body`, which is the whole body of a function of the public interface. An exception becomes a failure.
 template <class Body>
 int guarded_call(Body body) {
   return guarded(body, failed_by_exception);
 }
 
-/// What we keep for `comm`; nullptr: nothing, for it is no communicator, which no_communicator() says.
+/// The Communicator of `comm`, which is made and set up if needed; then the call is collective over `comm`. Returns
+/// nullptr if `comm` is no communicator, or MPI is not initialised; the caller then returns no_communicator().
 Communicator* known(MPI_Comm comm);
 
-/// The same, of what serves its blocking calls, which duplicates of a communicator may share: once one was made, local.
+/// The Communicator that serves the blocking calls on `comm`, which duplicates of a communicator may share. Returns as
+/// known() does. Local once a blocking call was made.
 Communicator* known_to_serve(MPI_Comm comm);
+
+/// The failure of a call with an invalid communicator.
 int no_communicator();
 
 }  // namespace swapmeet

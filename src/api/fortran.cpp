@@ -1,4 +1,4 @@
-/// What fortran/swapmeet.f90 calls beside the public functions: handles are integers here, as Fortran has them.
+/// Functions that fortran/swapmeet.f90 calls in addition to the public ones. Their handles are integers, as in Fortran.
 #include <mpi.h>
 
 #include <swapmeet/swapmeet.h>
@@ -36,7 +36,7 @@ MPI_Datatype type_from(MPI_Fint type) {
 #endif
 }
 
-/// How many ranks there are to exchange with; 0 if that is an error, which the call proper reports.
+/// The number of ranks to exchange with. It is 0 if `comm` is invalid, which the actual call then reports.
 int peers_of(MPI_Comm comm) {
   int inter = 0, ranks = 0;
   if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
@@ -45,38 +45,41 @@ int peers_of(MPI_Comm comm) {
   return ranks;
 }
 
-/// The types of an Alltoallw; of the send side in place they mean nothing, and need not be there.
+/// The types of one side of an Alltoallw. For the send side of a call in place the result is empty: `types` need not be
+/// an array then.
 std::vector<MPI_Datatype> types_of(const void* buffer, const MPI_Fint* types, MPI_Comm comm) {
   std::vector<MPI_Datatype> converted(buffer == MPI_IN_PLACE ? 0 : static_cast<std::size_t>(peers_of(comm)));
   for (MPI_Datatype& type : converted) type = type_from(*types++);
   return converted;
 }
 
-/// An optional spec that is not there is empty.
+/// The spec, or nullptr if it is empty: Fortran passes an absent optional argument as "".
 const char* given(const char* spec) { return *spec ? spec : nullptr; }
 
-/// Stores a plan if the caller wants one (`plan`), else makes the exchange now.
+/// Makes a plan by `make` if the caller wants one (`plan` is not nullptr); otherwise makes the exchange by `call`.
 template <class Call, class Make, class... Arguments>
 int call_or_plan(Call call, Make make, const char* spec, swapmeet_plan** plan, MPI_Comm comm, Arguments... arguments) {
   return plan ? make(arguments..., comm, given(spec), plan) : call(arguments..., comm);
 }
 
-/// An error of an exchange, which is raised; of a plan, it is only returned.
+/// Returns `error`, after raising it on `comm` if it is an error of an exchange. Errors of plans are only returned.
 int raised(int error, MPI_Comm comm, const void* plan) {
   if (!plan) PMPI_Comm_call_errhandler(comm, error);
   return error;
 }
 
 #if MPI_VERSION < 4
-/// Large counts for an MPI that has none: those that an int holds.
+/// Conversion of large counts to int, for an MPI without large-count functions.
 class Narrowed {
  public:
+  /// Converts a value.
   template <class Integer>
   int operator()(Integer value) {
     fit_ = fit_ && value >= INT_MIN && value <= INT_MAX;
     return static_cast<int>(value);
   }
 
+  /// Converts an array with one element for each peer. The result is valid as long as this object lives.
   template <class Integer>
   const int* operator()(const void* buffer, const Integer* values, MPI_Fint comm) {
     std::vector<int>& narrow = kept_.emplace_back(buffer == MPI_IN_PLACE ? 0 : peers_of(communicator_from(comm)));
@@ -84,6 +87,7 @@ class Narrowed {
     return narrow.data();
   }
 
+  /// The error if a value did not fit an int; otherwise MPI_SUCCESS.
   int error() const {
     return fit_ ? MPI_SUCCESS
                 : failed(MPI_ERR_COUNT, "a count or displacement exceeds an int, and this MPI has no larger ones");
@@ -97,8 +101,9 @@ class Narrowed {
 
 }  // namespace
 
-/// The address of a buffer as C has it. Each argument is what a compiler passes for `type(*), dimension(..)`: by the
-/// standard that begins with the address, and what else there is differs between compilers.
+/// The address of a Fortran buffer, in which Fortran's MPI_IN_PLACE and MPI_BOTTOM become those of C. Each argument is
+/// the descriptor that a compiler passes for `type(*), dimension(..)`. By the standard it begins with the address; its
+/// other members differ between compilers.
 SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* in_place, void* const* bottom) {
   return *buffer == *in_place ? MPI_IN_PLACE : *buffer == *bottom ? MPI_BOTTOM : *buffer;
 }

@@ -1,4 +1,4 @@
-/// swapmeet_phases_begin(), swapmeet_phases_end(), swapmeet_phase_name() and swapmeet_trace().
+/// The functions swapmeet_phases_begin(), swapmeet_phases_end(), swapmeet_phase_name() and swapmeet_trace().
 #include <mpi.h>
 
 #include <swapmeet/swapmeet.h>

@@ -1,4 +1,4 @@
-/// swapmeet_plan_*().
+/// The functions swapmeet_plan_*().
 #include <mpi.h>
 
 #include <swapmeet/swapmeet.h>
@@ -27,8 +27,8 @@ struct swapmeet_plan {
 
 namespace {
 
-/// Plans what `make(problem)` returns, unless there is a problem. The ranks are in step whatever this one lacks memory
-/// for: it takes part nevertheless, and says so.
+/// Plans the request that `make(ranks, problem)` returns, unless it sets a problem. A rank with a problem, or without
+/// memory, takes part in planning nevertheless and tells the other ranks, so that all stay in step.
 template <class Make>
 int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, Make make) {
   swapmeet::Communicator* const communicator = swapmeet::known(comm);
@@ -66,7 +66,7 @@ int plan_equal(const EqualSide<Count>& send, const EqualSide<Count>& receive, MP
   return plan_on(comm, spec, plan, [&](Rank ranks, std::string& problem) -> std::optional<Request> {
     problem = to_text(mistake_in(send, receive));
     if (problem.empty() && send.base == receive.base && send.base && send.count > 0)
-      problem = to_text({Mistake::What::same_buffer});  // on every MPI, for nothing keeps the blocks apart
+      problem = to_text({Mistake::What::same_buffer});  // with every MPI, because equal blocks would overlap
     if (!problem.empty()) return std::nullopt;
     Request request = request_of(swapmeet::Collective::alltoall, send, receive, {ranks, ranks});
     if (request.send && request.send->blocks().bytes(0) != request.receive.blocks().bytes(0))

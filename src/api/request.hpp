@@ -1,4 +1,4 @@
-/// Arguments of an exchange that outlive the call that gave them, of non-blocking, persistent and planned ones.
+/// Copies of the arguments of non-blocking, persistent and planned exchanges, which outlive the call that gave them.
 #pragma once
 
 #include "api/arguments.hpp"
@@ -6,7 +6,7 @@
 
 namespace swapmeet {
 
-// Copies of the arguments, which have no mistake.
+// The functions copy arguments in which no mistake was found.
 
 template <class Count>
 Request request_of(Collective collective, const EqualSide<Count>& send, const EqualSide<Count>& receive,

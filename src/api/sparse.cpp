@@ -1,4 +1,4 @@
-/// swapmeet_sparse_alltoallv() and swapmeet_sparse_free().
+/// The functions swapmeet_sparse_alltoallv() and swapmeet_sparse_free().
 #include <mpi.h>
 
 #include <swapmeet/swapmeet.h>
@@ -18,13 +18,14 @@ namespace swapmeet {
 
 namespace {
 
-/// What the caller gets, with what it points to.
+/// The result of a call, with the arrays and messages to which its public part points.
 struct Received : swapmeet_sparse_messages {
   Arrivals arrivals;
   std::vector<int> all_sources;
   std::vector<MPI_Count> all_sizes;
   std::vector<void*> all_data;
 
+  /// Sorts the messages that have arrived and fills the public part.
   void lay_out() {
     arrivals.sort();
     const auto& messages = arrivals.messages();
@@ -41,7 +42,7 @@ struct Received : swapmeet_sparse_messages {
   }
 };
 
-/// The arguments of a call, as they came.
+/// The arguments of a call, as the application gave them.
 struct Given {
   const void* base;
   int messages;
@@ -52,6 +53,7 @@ struct Given {
   const void* into;
 };
 
+/// The error of a refused call. `why` is "" if MPI's own text for the error suffices.
 struct Refusal {
   int error = MPI_SUCCESS;
   std::string why;
@@ -77,13 +79,14 @@ Refusal mistake_in(const Given& given, const Datatype* type, Rank ranks) {
   return {};
 }
 
-/// What is sent in a call that is right, with all that must stay until it is over.
+/// The messages to send in a valid call, with all data that must live until the call is complete.
 struct Sending {
   std::vector<SparseSend> sends;
-  std::vector<MPI_Aint> places;  ///< of messages that lie side by side
+  std::vector<MPI_Aint> places;  ///< displacements if the application gave none: messages are contiguous
   HostCopy host;
   std::optional<Blocks> blocks;
 
+  /// Checks the arguments and prepares the messages.
   Refusal take(const Given& given, Datatypes& types, Communicator& communicator) {
     const auto number = static_cast<std::size_t>(std::max(0, given.messages));
     const Datatype* const type = number == 0 || given.type == MPI_DATATYPE_NULL ? nullptr : &types[given.type];
@@ -108,7 +111,8 @@ struct Sending {
   }
 };
 
-/// A rank with a mistake takes part nevertheless, without messages: the others wait for it.
+/// Makes the exchange. A rank with a mistake takes part nevertheless, without messages, because the other ranks wait
+/// for it. Returns an MPI error code.
 int exchange(const Given& given, Communicator& communicator, std::unique_ptr<Received>& received) {
   Refusal refusal;
   Sending sending;

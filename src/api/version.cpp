@@ -1,4 +1,4 @@
-/// What the library says of itself.
+/// The functions swapmeet_version() and swapmeet_built_for().
 #include <swapmeet/swapmeet.h>
 
 #include "mpi/mpi.hpp"

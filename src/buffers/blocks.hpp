@@ -1,5 +1,5 @@
-/// One side of an all-to-all as the application gave it: where block i lies and how much it holds. Refers to the arrays
-/// and the datatypes that it is made of.
+/// One side of an all-to-all: the address, the count and the datatype of each block. It refers to the application's
+/// arrays and to the datatypes, which must outlive it.
 #pragma once
 
 #include <span>
@@ -11,27 +11,28 @@ namespace swapmeet {
 
 class Blocks {
  public:
-  /// MPI_Alltoall: block i is `count` elements, i·count elements from the start.
+  /// Blocks of MPI_Alltoall: block i has `count` elements and begins i·count elements from the start.
   Blocks(const void* base, std::int64_t count, const Datatype& type) : Blocks(base, type) { count_ = count; }
 
-  /// MPI_Alltoallv: counts and displacements in elements, for each rank.
+  /// Blocks of MPI_Alltoallv: counts and displacements in elements, for each rank.
   Blocks(const void* base, const int* counts, const int* displacements, const Datatype& type) : Blocks(base, type) {
     set(counts, displacements);
   }
 
-  /// Of owned blocks; no call has such.
+  /// A combination of arrays that OwnedBlocks needs in order to compile; no call has it.
   Blocks(const void* base, const int* counts, const MPI_Aint* displacements, const Datatype& type)
       : Blocks(base, type) {
     set(counts, displacements);
   }
 
-  /// MPI_Alltoallv_c, and our own staging.
+  /// Blocks of MPI_Alltoallv_c, and of staging memory.
   Blocks(const void* base, const MPI_Count* counts, const MPI_Aint* displacements, const Datatype& type)
       : Blocks(base, type) {
     set(counts, displacements);
   }
 
-  /// MPI_Alltoallw, MPI_Neighbor_alltoallw and their large counts: a type for each block, displacements in bytes.
+  /// Blocks of MPI_Alltoallw, MPI_Neighbor_alltoallw and their large-count variants: a type for each block,
+  /// displacements in bytes.
   template <class Count, class Displacement>
   Blocks(const void* base, const Count* counts, const Displacement* displacements, std::span<const Datatype> types)
       : Blocks(base, types.front()) {
@@ -42,20 +43,21 @@ class Blocks {
       contiguous_ &= type.contiguous, mapped_ &= type.mapped(), committed_ &= type.committed;
   }
 
-  /// Whether they are the same ones in memory. (Addresses alone do not tell: with MPI_BOTTOM all are null.)
+  /// Whether two sides are the same blocks in memory. (Comparing base addresses is not sufficient: with MPI_BOTTOM all
+  /// are null.)
   bool operator==(const Blocks&) const = default;
 
-  /// They lie elsewhere from now on.
+  /// Changes the base address.
   void lie_at(void* base) { base_ = static_cast<char*>(base); }
 
-  /// The same blocks, `by` bytes further on.
+  /// The same blocks, `by` bytes further in memory.
   Blocks moved(std::intptr_t by) const {
     Blocks blocks(*this);
     blocks.base_ += by;
     return blocks;
   }
 
-  /// The same blocks of unequal size elsewhere: block i `displacements[i]` bytes from address 0.
+  /// The same blocks of unequal size at other places: block i begins `displacements[i]` bytes from address 0.
   Blocks placed(const MPI_Count* counts, const MPI_Aint* displacements) const {
     Blocks blocks(*this);
     blocks.base_ = nullptr;
@@ -65,7 +67,7 @@ class Blocks {
     return blocks;
   }
 
-  /// Whether all blocks have one count, and lie at equal distances.
+  /// Whether all blocks have the same count and begin at equal distances (MPI_Alltoall).
   bool equal() const { return !counts_ && !large_counts_; }
 
   std::int64_t count(int i) const { return counts_ ? counts_[i] : large_counts_ ? large_counts_[i] : count_; }
@@ -76,23 +78,23 @@ class Blocks {
   std::int64_t bytes(int i) const { return count(i) * type(i).size; }
   const Datatype& type(int i) const { return first_type_[i * types_apart_]; }
 
-  /// Whether the data of every block are its bytes in memory, as far as Datatype::contiguous is sure of it.
+  /// Whether the data of every block are its bytes in memory, by Datatype::contiguous.
   bool contiguous() const { return contiguous_; }
 
-  /// Whether we know where the data of every block are.
+  /// Whether the places of the data of every block are known, so that they can be packed without MPI.
   bool mapped() const { return mapped_; }
 
-  /// Whether MPI is known to accept their types. If not, Staging::check() is to find out before anything is sent: their
-  /// data may travel as bytes.
+  /// Whether MPI is known to accept all types. If not, Staging::check() must be called before anything is sent: the
+  /// data may be sent as bytes, in which case MPI does not check the types.
   bool committed() const { return committed_; }
 
-  /// Whether all blocks are of one size and follow one another without gaps.
+  /// Whether all blocks have the same size and follow one another without gaps.
   bool side_by_side() const { return equal() && contiguous_; }
 
-  /// Block i; nothing if it has no data.
+  /// Block i as a part of the buffer; its count is 0 if it has no data.
   Part whole(int i) const { return {address(i), type(i).size == 0 ? 0 : count(i), type(i).handle}; }
 
-  /// Bytes [offset, offset + length) of block i, as far as it has them. Requires a contiguous type.
+  /// Bytes [offset, offset + length) of block i, cut at its end. Requires a contiguous type.
   Part segment(int i, std::int64_t offset, std::int64_t length) const {
     const std::int64_t left = bytes(i) - offset;
     return {address(i) + offset, left < 0 ? 0 : left < length ? left : length, MPI_BYTE};
@@ -107,7 +109,6 @@ class Blocks {
     counts_ = counts;
     displacements_ = displacements;
   }
-  /// MPI_Neighbor_alltoallw
   void set(const int* counts, const MPI_Aint* displacements) {
     counts_ = counts;
     large_displacements_ = displacements;
@@ -119,17 +120,18 @@ class Blocks {
 
   char* base_;
   const Datatype* first_type_;
-  std::int64_t unit_;  ///< bytes by which displacements count
+  std::int64_t unit_;  ///< unit of displacements, in bytes
   bool contiguous_, mapped_, committed_;
-  int types_apart_ = 0;  ///< 1: each block has a type of its own; 0: all have the same
+  int types_apart_ = 0;  ///< 1 if each block has a type of its own, 0 if all have the same
   std::int64_t count_ = 0;
   const int *counts_ = nullptr, *displacements_ = nullptr;
   const MPI_Count* large_counts_ = nullptr;
   const MPI_Aint* large_displacements_ = nullptr;
 };
 
-/// Whether all ranks know that there is nothing to exchange. (Of types that differ from rank to rank, some are exchanged as
-/// rows and some as blocks: these would wait for those.)
+/// Whether there is nothing to exchange, which all ranks know because the blocks of MPI_Alltoall have equal sizes. Such
+/// calls must end early: if the types differ from rank to rank, some ranks would exchange rows and others blocks, and
+/// would wait for one another.
 inline bool is_empty(Collective collective, const Blocks& send, const Blocks& receive) {
   return collective == Collective::alltoall && send.bytes(0) == 0 && receive.bytes(0) == 0;
 }

@@ -17,21 +17,22 @@ namespace {
 link_map any_map{};
 link_map* const always = &any_map;
 
-/// What we know of the libraries of this process.
+/// The state of the search for drivers among the libraries of this process.
 struct Libraries {
   std::mutex mutex;
-  unsigned long long loads = 0;  ///< until we looked
-  void* last = nullptr;          ///< of ours, that was loaded last
-  bool never_last = false;       ///< there can be no such
-  int looks = 0;
+  unsigned long long loads = 0;  ///< number of libraries loaded when look() last examined them
+  void* last = nullptr;          ///< handle of the sentinel library (become_last()); nullptr if there is none
+  bool never_last = false;       ///< whether there can be no sentinel
+  int looks = 0;                 ///< calls of become_last() while there was a sentinel
   std::array<std::unique_ptr<DeviceDriver>, known_drivers.size()> drivers;
 };
 
 Libraries& libraries() {
-  static Libraries* const all = new Libraries;  // for ever: MPI may be called while a process exits
+  static Libraries* const all = new Libraries;  // never destroyed: MPI may be called while a process exits
   return *all;
 }
 
+/// The number of libraries that the process has loaded so far.
 unsigned long long loads() {
   unsigned long long number = 0;
   dl_iterate_phdr(
@@ -43,7 +44,7 @@ unsigned long long loads() {
   return number;
 }
 
-/// The paths of the drivers that are loaded; "" of the others.
+/// The path of each known driver that is loaded; "" for the others.
 using Paths = std::array<std::string, known_drivers.size()>;
 Paths paths_of_drivers() {
   Paths paths;
@@ -59,12 +60,15 @@ Paths paths_of_drivers() {
   return paths;
 }
 
-/// To ask the loader how many libraries were loaded so far takes more than all else that we do in a short call. But it
-/// appends each library to a list, so a look behind the last one tells. That must be one that nobody else unloads: a
-/// library of the C library's that nobody uses, which we load in MPI_Init, and anew where others have followed. Without such
-/// a one (all are used, or another thread might be looking behind the one that we unload) the loader is asked.
+/// Makes a sentinel library the last one in the loader's list of libraries. Asking the loader for the number of loaded
+/// libraries takes longer than all else in a short call. But the loader appends each new library to its list, so the
+/// link behind the last library shows whether one was added (device_news). The last library must be one that no other
+/// code unloads. So this function loads a library of the C library that is usually not in use, first in MPI_Init, and
+/// again when other libraries have followed it. If there can be no sentinel, the loader is asked in each call: all
+/// candidates are in use, or another thread might read the link behind the library that is unloaded.
 void become_last(Libraries& all) {
-  constexpr int looks_worth_it = 64;  // to load a library takes as long as some hundred of them
+  // A sentinel is replaced only after so many calls: loading a library takes as long as some hundred calls of loads().
+  constexpr int looks_worth_it = 64;
   if (all.never_last || (all.last && ++all.looks < looks_worth_it)) return;
   device_news = &always;
   if (all.last) dlclose(all.last);
@@ -72,7 +76,9 @@ void become_last(Libraries& all) {
   all.never_last = true;
   int threads = MPI_THREAD_MULTIPLE;
   if (PMPI_Query_thread(&threads) != MPI_SUCCESS || threads == MPI_THREAD_MULTIPLE) return;
-  Dl_info libc{};  // in whose folder they are: by name alone, LD_LIBRARY_PATH may find others in the working directory
+  // The candidates are loaded from the folder of the C library: by name alone, LD_LIBRARY_PATH may find other files in
+  // the working directory.
+  Dl_info libc{};
   if (dladdr(reinterpret_cast<void*>(&abort), &libc) == 0 || !libc.dli_fname || *libc.dli_fname != '/') return;
   const std::string folder(libc.dli_fname, std::strrchr(libc.dli_fname, '/') + 1);
   for (const char* const name : {"libanl.so.1", "libBrokenLocale.so.1"}) {
@@ -89,18 +95,18 @@ void become_last(Libraries& all) {
   }
 }
 
-/// Looks which drivers have been loaded since it last did.
+/// Finds drivers that have been loaded since the last call.
 void look(Libraries& all) {
   bool known = false;
   for (const auto& driver : all.drivers) known |= driver != nullptr;
-  if (!known) become_last(all);  // before we look: so that nothing is missed
+  if (!known) become_last(all);  // comes first, so that no library is missed
   const unsigned long long now = loads();
   if (now == all.loads) return;
   all.loads = now;
   const Paths paths = paths_of_drivers();
   for (std::size_t i = 0; i < known_drivers.size(); ++i) {
     if (all.drivers[i] || paths[i].empty()) continue;
-    void* const library = dlopen(paths[i].c_str(), RTLD_LAZY | RTLD_NOLOAD);  // kept: we call its functions from now on
+    void* const library = dlopen(paths[i].c_str(), RTLD_LAZY | RTLD_NOLOAD);  // never closed
     if (library) all.drivers[i] = known_drivers[i].of(library);
     if (all.drivers[i]) device_news = &always;
   }

@@ -1,5 +1,5 @@
-// Functions and numbers are those of the vendors' headers, which need not be there: cuda.h; hsa.h and hsa_ext_amd.h of
-// ROCR; ze_api.h. All of them are kept compatible by their vendors.
+// The known drivers of devices. Their functions and constants are those of the vendors' headers, which need not be
+// installed: cuda.h; hsa.h and hsa_ext_amd.h of ROCR; ze_api.h. The vendors keep all of them compatible.
 #include "buffers/device_drivers.hpp"
 
 #include <dlfcn.h>
@@ -20,6 +20,7 @@ bool find(void* library, Function*& function, const char* name) {
   return function != nullptr;
 }
 
+/// NVIDIA's driver.
 class Cuda : public DeviceDriver {
  public:
   bool find_all(void* library) {
@@ -42,10 +43,10 @@ class Cuda : public DeviceDriver {
   }
 
   bool copy(void* to, const void* from, std::size_t bytes, const void* device) const override {
-    void *owner = nullptr, *popped = nullptr;  // contexts; this thread may have none, or another
+    void *owner = nullptr, *popped = nullptr;  // contexts; this thread may have none, or another one than the owner
     const bool pushed = attribute_(&owner, context, reinterpret_cast<std::uintptr_t>(device)) == success && owner &&
                         push_(owner) == success;
-    // A copy from pageable memory may return before it has arrived.
+    // cuMemcpy from pageable memory may return before the copy is complete.
     const bool copied =
         copy_(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from), bytes) == success &&
         synchronize_(nullptr) == success;
@@ -55,7 +56,7 @@ class Cuda : public DeviceDriver {
 
  private:
   static constexpr int success = 0, not_initialized = 3, deinitialized = 4, stub_library = 34;
-  static constexpr int context = 1, memory_type = 2, is_managed = 8;  // attributes
+  static constexpr int context = 1, memory_type = 2, is_managed = 8;  // attributes of a pointer
   static constexpr unsigned on_device = 2;
   int (*attribute_)(void* value, int attribute, std::uintptr_t pointer) = nullptr;
   int (*copy_)(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) = nullptr;
@@ -64,8 +65,8 @@ class Cuda : public DeviceDriver {
   int (*pop_)(void** context) = nullptr;
 };
 
-/// AMD's, below HIP and OpenMP: unlike hipPointerGetAttributes it initialises nothing when it is asked, and its answer
-/// means the same in all versions.
+/// AMD's runtime below HIP and OpenMP. In contrast to hipPointerGetAttributes, its query initialises nothing, and the
+/// answer has the same meaning in all versions.
 class Hsa : public DeviceDriver {
  public:
   bool find_all(void* library) {
@@ -116,8 +117,8 @@ class Hsa : public DeviceDriver {
   int (*copy_)(void* to, const void* from, std::size_t bytes) = nullptr;
 };
 
-/// It tells of memory, and copies it, only to who has the context in which it was allocated. So the kernel is asked
-/// whether the memory can be read at all, and nothing can be done for what cannot.
+/// Intel's driver. It describes and copies memory only for callers that have the context in which the memory was
+/// allocated. So the kernel is asked whether the memory can be read by the CPU. If not, the buffer cannot be copied.
 class LevelZero : public DeviceDriver {
  public:
   bool find_all(void* library) { return find(library, drivers_, "zeDriverGet"); }

@@ -1,4 +1,4 @@
-/// The drivers of devices that we know, as libraries and what they are to us.
+/// The known drivers of devices: their libraries, and how to make a DeviceDriver of each.
 #pragma once
 
 #include <array>
@@ -10,9 +10,10 @@
 namespace swapmeet {
 
 struct KnownDriver {
-  std::string_view name;     ///< for people
-  std::string_view library;  ///< how the name of its file begins
-  /// The driver that is loaded as `library`, a handle of dlopen; nullptr: it lacks a function.
+  std::string_view name;     ///< name in messages
+  std::string_view library;  ///< prefix of its file name
+  /// Makes the driver whose library is loaded as `library`, a handle of dlopen(). Returns nullptr if it lacks a
+  /// function.
   std::unique_ptr<DeviceDriver> (*of)(void* library);
 };
 

@@ -12,9 +12,9 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::intptr_t alignment = 64;  // of the copy relative to the original: any type may rely on its own
+constexpr std::intptr_t alignment = 64;  // the copy has the same address modulo 64: types may rely on their alignment
 
-/// Where the data of elements lies, relative to the address of the first.
+/// The bounds of a datatype: the places of the data of elements, relative to the address of the first.
 struct Bounds {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Count lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0, size = 0;
@@ -45,8 +45,8 @@ bool HostCopy::gather(const Blocks& blocks, Rank ranks) {
     const Part block = blocks.whole(i);
     if (block.count == 0) continue;
     if (block.type != bounds.type) bounds = Bounds(block.type);
-    const std::int64_t last = (block.count - 1) * bounds.extent;  // from the first element; the extent may be negative
-    // No sum of pointers: an absolute address is one of MPI_BOTTOM, which is null, and an offset.
+    const std::int64_t last = (block.count - 1) * bounds.extent;  // last element; the extent may be negative
+    // The sum is one of integers: an absolute address is an offset from MPI_BOTTOM, which is a null pointer.
     const auto begins = reinterpret_cast<std::intptr_t>(block.address) + bounds.true_lower_bound;
     char* const begin = reinterpret_cast<char*>(begins + std::min<std::int64_t>(0, last));
     char* const end = begin + std::max(last, -last) + bounds.true_extent;
@@ -88,7 +88,7 @@ bool HostCopy::place_regions() {
   if (!memory_.reserve(room)) return false;
   auto free = reinterpret_cast<std::intptr_t>(memory_.memory());
   for (Region& region : regions_) {
-    if (!region.driver) continue;  // is on the host, and stays where it is
+    if (!region.driver) continue;  // host memory stays where it is
     const auto from = reinterpret_cast<std::intptr_t>(region.begin);
     const std::intptr_t to = free + ((from - free) % alignment + alignment) % alignment;
     region.distance = to - from;

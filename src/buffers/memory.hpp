@@ -1,4 +1,4 @@
-/// Working memory that grows when it must, and is kept between calls while it is small.
+/// Working memory that grows when needed, and is kept between calls if it is small.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ class Memory {
  public:
   static constexpr std::int64_t kept_bytes = std::int64_t{4} << 20;
 
-  /// Room for so many bytes; what was in it is lost when it grows. False: there is none.
+  /// Makes room for `bytes` bytes. The content is lost if the memory grows. Returns false if there is no memory.
   bool reserve(std::int64_t bytes) {
     if (bytes <= capacity_) return true;
     memory_.reset(new (std::nothrow) char[static_cast<std::size_t>(bytes)]);
@@ -21,13 +21,13 @@ class Memory {
 
   char* memory() const { return memory_.get(); }
 
-  /// Leaves it for ever, for MPI may still read it or write to it.
+  /// Gives the memory up without freeing it, because MPI may still read or write it.
   void lose() {
     static_cast<void>(memory_.release());
     capacity_ = 0;
   }
 
-  /// Gives back what is too large to keep.
+  /// Frees the memory if it is larger than kept_bytes.
   void release() {
     if (capacity_ <= kept_bytes) return;
     memory_.reset();

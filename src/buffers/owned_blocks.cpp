@@ -23,7 +23,7 @@ void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
         throw MpiError(error);
       }
       copies_.push_back(type.handle);
-      type = known[type.handle];  // the application's may be freed, and what MPI keeps for us with it
+      type = known[type.handle];  // of the copy: the application may free its type, and the record of it then ends, too
     }
     handles_.push_back(type.handle);
   }

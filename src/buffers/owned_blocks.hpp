@@ -1,4 +1,4 @@
-/// One side of an all-to-all that outlives the call which described it: with copies of its counts, displacements and
+/// One side of an all-to-all that outlives the call which described it. It has copies of the counts, displacements and
 /// types.
 #pragma once
 
@@ -20,12 +20,13 @@ class OwnedBlocks {
   };
   using Sizes = std::variant<std::int64_t, Arrays<int, int>, Arrays<MPI_Count, MPI_Aint>, Arrays<int, MPI_Aint>>;
 
-  /// MPI_Alltoall.
+  /// Blocks of MPI_Alltoall. Throws MpiError if a type cannot be copied.
   OwnedBlocks(const void* base, std::int64_t count, MPI_Datatype type) : base_(base), sizes_(count) {
     keep({&type, 1});
   }
 
-  /// MPI_Alltoallv, with one type; MPI_Alltoallw: `each` block has its own. No blocks: whatever the arrays.
+  /// Blocks of MPI_Alltoallv, with one type, or of MPI_Alltoallw, if `each` block has its own type. If `blocks` is 0,
+  /// the arrays are not read. Throws MpiError if a type cannot be copied.
   template <class Count, class Displacement>
   OwnedBlocks(const void* base, const Count* counts, const Displacement* displacements, const MPI_Datatype* types,
               bool each, int blocks)
@@ -45,14 +46,15 @@ class OwnedBlocks {
 
   Blocks blocks() const;
 
-  /// Frees what it holds of types. Nothing else is to be called afterwards.
+  /// Frees the copies of types. No other function may be called afterwards.
   void free_types();
 
-  /// Whether all types are predefined: then it holds nothing of the application's, and may lie elsewhere in memory.
+  /// Whether all types are predefined. Then it holds no copies of the application's types, and its base address may be
+  /// changed by lie_at().
   bool is_plain() const { return copies_.empty(); }
   void lie_at(const void* base) { base_ = base; }
 
-  /// Whether it is plain and made of these arguments, but for where it lies.
+  /// Whether it is plain and equals these arguments, except for the base address.
   bool is(std::int64_t count, MPI_Datatype type) const {
     const auto* const own = std::get_if<std::int64_t>(&sizes_);
     return is_plain() && own && *own == count && handles_.front() == type;
@@ -68,13 +70,13 @@ class OwnedBlocks {
            std::equal(handles_.begin(), handles_.end(), types);
   }
 
-  // As MPI takes them.
+  // The arguments in the form in which MPI takes them.
   void* base() const { return const_cast<void*>(base_); }
   const Sizes& sizes() const { return sizes_; }
   const MPI_Datatype* types() const { return handles_.data(); }
 
  private:
-  /// Copies types, for the program may free its own. Throws MpiError.
+  /// Copies `types`, because the program may free its own. Throws MpiError.
   void keep(std::span<const MPI_Datatype> types);
 
   const void* base_;
@@ -82,7 +84,7 @@ class OwnedBlocks {
   Sizes sizes_;
   std::vector<Datatype> types_;
   std::vector<MPI_Datatype> handles_;
-  std::vector<MPI_Datatype> copies_;  ///< that are ours to free
+  std::vector<MPI_Datatype> copies_;  ///< copies of derived types, which this object frees
 };
 
 }  // namespace swapmeet

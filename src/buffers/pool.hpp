@@ -1,4 +1,4 @@
-/// Working memory in pieces whose number and sizes only the call shows.
+/// Working memory in pieces whose number and sizes are known only during a call.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace swapmeet {
 
-/// Small pieces are recycled, from call to call too; large ones are given back to the system at once. One thread at a
-/// time.
+/// A pool of pieces of memory. Small pieces are recycled, also from call to call; large ones are given back to the
+/// system at once. One thread may use it at a time.
 class Pool {
  public:
-  /// Memory for so many bytes, at least 1; nullptr: there is none.
+  /// Allocates `bytes` bytes, at least 1. Returns nullptr if there is no memory.
   char* take(std::int64_t bytes) {
     try {
       auto* const memory = static_cast<char*>(pieces_.allocate(static_cast<std::size_t>(bytes)));
@@ -26,13 +26,13 @@ class Pool {
     in_use_ -= bytes;
   }
 
-  /// So many bytes more, or less, of other memory are in use.
+  /// Counts `bytes` bytes of other memory as in use, or, if negative, as no longer in use.
   void count(std::int64_t bytes) {
     in_use_ += bytes;
     if (in_use_ > peak_) peak_ = in_use_;
   }
 
-  /// The most bytes in use at a time, ever.
+  /// The largest number of bytes that were ever in use at a time.
   std::int64_t peak() const { return peak_; }
 
  private:

@@ -1,10 +1,12 @@
-/// Memory for small requests when there is none left.
+/// A reserve of memory for small requests when the system has none left.
 ///
-/// A rank that cannot allocate some bytes while it chooses or sets something up together with others is out of step with
-/// them: they wait, or take its next messages for those of this call. So requests of this library, and of it alone
-/// (exports.map keeps these functions to ourselves), fall back to a reserve: enough for the candidates of a choice and
-/// small tables, until what has begun is finished. Tables of many ranks have one that grows with the ranks. Larger requests are
-/// not served: their caller agrees with the other ranks, or carries the failure through the exchange (exchange/exchange.hpp).
+/// If a rank cannot allocate a few bytes while it makes a decision or sets something up together with other ranks, it
+/// falls out of step with them: they wait for it, or take its next messages for those of this call. So allocations of
+/// this library fall back to the reserve. Allocations of other code do not, since exports.map hides these functions.
+/// The reserve is large enough for the candidates of a choice and for small tables, until the operation that has begun
+/// is finished. Tables with an entry for each of many ranks have a second reserve, whose size grows with the number of
+/// ranks. Larger requests are not served: their caller agrees with the other ranks, or passes the failure on in the
+/// exchange (exchange/exchange.hpp).
 #include "buffers/reserve.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -20,12 +22,13 @@
 
 namespace {
 
-/// Serves once: what is given back is not served again.
+/// A region of memory that serves requests. Memory that is given back is not used again.
 class Reserve {
  public:
   constexpr Reserve(char* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
 
-  /// nullptr: none is left, but for the last `kept` bytes.
+  /// Takes `bytes` bytes, but none of the last `kept` bytes of the region. Returns nullptr if they are not left.
+  /// Thread-safe.
   void* take(std::size_t bytes, std::size_t kept) {
     constexpr std::size_t unit = alignof(std::max_align_t);
     const std::size_t room = (bytes + unit - 1) / unit * unit, end = bytes_ - std::min(kept, bytes_);
@@ -48,14 +51,14 @@ class Reserve {
 };
 
 constexpr std::size_t most_small_bytes = 64 << 10, reserve_bytes = std::size_t{1} << 20;
-/// The end of the reserve is for the smallest requests, which are the most, and of which all must be served.
+/// The end of the reserve is kept for the smallest requests, which are the most frequent and must all be served.
 constexpr std::size_t smallest_bytes = 4095, for_smallest_bytes = 256 << 10;
-alignas(std::max_align_t) char memory_of_reserve[reserve_bytes];  // takes no memory before it is used
+alignas(std::max_align_t) char memory_of_reserve[reserve_bytes];  // takes no physical memory before it is used
 constinit Reserve reserve(memory_of_reserve, reserve_bytes);
 
 constexpr std::size_t table_bytes_per_rank = 256, tables = 16;
-constexpr std::size_t most_ranks = 4096;  ///< beyond them ranks have no tables of more than a few numbers per rank
-constinit std::atomic<Reserve*> for_tables = nullptr;  ///< of many ranks
+constexpr std::size_t most_ranks = 4096;               ///< on more ranks, tables have only a few numbers per rank
+constinit std::atomic<Reserve*> for_tables = nullptr;  ///< the reserve for tables of many ranks, if it exists
 constinit std::atomic<std::size_t> most_table_bytes = 0;
 
 void* from_reserve(std::size_t bytes) {
@@ -98,7 +101,7 @@ void operator delete(void* memory) noexcept {
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
-#else  // the sanitizer has its own
+#else  // sanitizers define these operators themselves
 
 void swapmeet::reserve_for(std::int32_t) {}
 

@@ -10,7 +10,8 @@ namespace swapmeet {
 
 namespace {
 
-/// `type` seen from `address` instead of from the null pointer: MPI_Pack of MPICH 5 refuses MPI_BOTTOM.
+/// Makes a committed type that describes, relative to `address`, the data that `type` describes relative to the null
+/// pointer. It is needed because MPI_Pack of MPICH 5 refuses MPI_BOTTOM.
 int seen_from(const void* address, MPI_Datatype type, MPI_Datatype* shifted) {
   const int one = 1;
   MPI_Aint back = 0;
@@ -30,7 +31,8 @@ constexpr std::int64_t most_bytes = INT_MAX;
 #define PMPI_Unpack_c PMPI_Unpack
 #endif
 
-/// Calls use(elements, count, type, index of the first) for pieces of a block whose bytes the MPI can count.
+/// Calls use(elements, count, type, index of the first element) for pieces of a block that are small enough for MPI to
+/// count their bytes.
 template <class Use>
 int in_pieces(const Part& block, const Datatype& type, Use use) {
   const std::int64_t most = std::max<std::int64_t>(1, most_bytes / type.size);

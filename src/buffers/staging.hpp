@@ -1,5 +1,6 @@
-/// A copy of all blocks of one side, as plain bytes: what MPI_IN_PLACE is sent from, and what blocks of derived types
-/// are cut into segments in. Kept and reused while it is small.
+/// Staging memory: a copy of all blocks of one side as contiguous bytes. Exchanges in place (MPI_IN_PLACE) send from
+/// it, and blocks of derived types are packed in it so that they can be cut into segments. It is kept and reused if it
+/// is small.
 #pragma once
 
 #include <vector>
@@ -12,30 +13,33 @@ namespace swapmeet {
 
 class Staging {
  public:
-  /// Makes room for so many blocks. `peers`: of each; a block for nobody takes none, and is neither packed nor unpacked.
-  /// Empty: there is somebody for each. False: no memory.
+  /// Makes room for `count` blocks. `peers` has the peer of each block, or is empty if each block has one. A block
+  /// whose peer is `nobody` takes no room, and is neither packed nor unpacked. Returns false if there is no memory.
   bool reserve(const Blocks& blocks, int count, std::span<const Rank> peers = {});
 
-  /// The room as blocks of bytes.
+  /// The staging memory as blocks of bytes.
   Blocks blocks() const { return {memory_.memory(), counts_.data(), displacements_.data(), byte_type()}; }
 
-  /// Copies the application's blocks in, or back out. Local; errors are raised on `comm`.
+  /// Copies the application's blocks into staging memory, or back out. Local. Returns an MPI error code; errors of MPI
+  /// are raised on `comm`.
   int pack(const Blocks& from, MPI_Comm comm) { return convert(from, Exchange::in, comm); }
   int unpack(const Blocks& to, MPI_Comm comm) const { return convert(to, Exchange::out, comm); }
 
-  /// Copies a block into one of as many bytes but another type. Local. `streams`: as of Elements. Returns as MPI does.
+  /// Copies a block to a block of the same number of bytes, but possibly another type. Local. `streams` is that of
+  /// Elements (typemap/copy.hpp). Returns an MPI error code.
   static int copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm,
                   bool streams);
 
-  /// Whether the blocks can be packed at all: one element may be more than the MPI can count in an int.
+  /// Whether the blocks can be packed. They cannot if only MPI can pack them, one element has more bytes than an int
+  /// can count, and the MPI has no large-count functions.
   static bool packs(const Blocks& blocks, int ranks);
 
-  /// The error that packing or unpacking the types of blocks with data would meet (one is not committed, say);
-  /// MPI_SUCCESS: none.
+  /// The error with which MPI would refuse to pack the type of a block with data, for example because it is not
+  /// committed. MPI_SUCCESS if there is none. Local.
   static int check(const Blocks& blocks, int ranks, MPI_Comm comm);
   static int check(const Datatype& type, MPI_Comm comm);
 
-  /// Gives back what is too large to keep.
+  /// Frees the memory if it is too large to keep.
   void release() { memory_.release(); }
 
  private:

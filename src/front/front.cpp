@@ -1,11 +1,13 @@
-/// The front: one libswapmeet.so that a site preloads for everybody (docs/howto/site.md). The names of MPI that the libraries
-/// export are trampolines here (trampolines.S). At the first call of one it is seen which MPI the process has, the library
-/// for it is loaded from swapmeet/KIND beside this file, and calls go to that; to the MPI itself, where there is none.
+/// The front: one libswapmeet.so that a site preloads for all users (docs/howto/site.md). It defines each MPI function
+/// that the libraries of Swapmeet export as a trampoline (trampolines.S). The first call of one finds the kind of the
+/// process's MPI and loads the library for it from swapmeet/KIND beside this file. Calls then go to that library, or to
+/// the MPI itself if there is no such library.
 ///
-/// A name is to be there only where somebody else defines it, too: programs ask by weak references whether there is an MPI,
-/// and mpi4py whether it has MPI_Alltoall_c. So, as soon as the process has begun, the names are made indirect functions,
-/// which the loader asks for their address whenever it binds them. Before, they are plain ones: the loader would complain
-/// about indirect functions of an object that is not ready yet.
+/// A function of MPI must be visible here only if another object defines it, too. Programs test by weak references
+/// whether there is an MPI, and mpi4py tests so whether it has MPI_Alltoall_c. So, as soon as the process has begun,
+/// the front turns its symbols into indirect functions, of which the loader asks the address whenever it binds one.
+/// Before that they are plain functions, because the loader reports an error for indirect functions of an object that
+/// is not relocated yet.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
@@ -44,29 +46,31 @@ constexpr const char* names[] = {
 #undef SWAPMEET_NAME
 };
 
-constexpr const char* of_every_mpi = "PMPI_Comm_rank";
-constexpr const char* of_our_libraries = "swapmeet_built_for";
+constexpr const char* of_every_mpi = "PMPI_Comm_rank";          ///< a symbol that every MPI defines
+constexpr const char* of_our_libraries = "swapmeet_built_for";  ///< a symbol that every library of Swapmeet defines
 
-/// This file's folder, as it was when the process began: a link may name another one when the library is loaded.
+/// The folder of this file, resolved when the process begins: a symbolic link may point elsewhere when the library is
+/// loaded.
 char folder[PATH_MAX];
 
-/// Whether this user wants nothing of us, or the process has more rights than its user.
+/// Whether the front must do nothing: the user has set SWAPMEET_PRELOAD=0, or the process has more rights than its
+/// user.
 bool switched_off() {
   const char* const wish = std::getenv("SWAPMEET_PRELOAD");
   return getauxval(AT_SECURE) || (wish && std::strcmp(wish, "0") == 0);
 }
 
-/// One line to standard error.
+/// Prints one line on standard error.
 void say(const char* what, const char* of, const char* why = "", const char* then = "") {
   char line[3 * PATH_MAX];
   const int length = std::snprintf(line, sizeof line, "swapmeet: %s%s%s%s\n", what, of, why, then);
   if (length > 0 &&
       write(STDERR_FILENO, line, static_cast<std::size_t>(length) < sizeof line ? length : sizeof line - 1) < 0)
-    return;  // nobody reads it
+    return;  // a failure to print is ignored
 }
 
-/// The same by one of the threads that see it at once, and of the ranks of a job by the first, as far as its launcher says
-/// which that is.
+/// Prints one line as say() does, but once in the process, and on rank 0 of a job only, if the launcher's environment
+/// variables show the rank.
 void say_once(const char* what, const char* of, const char* why, const char* then = "") {
   static std::atomic<bool> said{false};
   if (said.exchange(true)) return;
@@ -76,7 +80,8 @@ void say_once(const char* what, const char* of, const char* why, const char* the
   say(what, of, why, then);
 }
 
-/// The MPI that is out of sight, since somebody has loaded it for himself alone; from then on it stays loaded.
+/// The MPI if it was loaded with RTLD_LOCAL, so that dlsym() does not find its symbols in the global scope; nullptr if
+/// there is none. From then on the MPI stays loaded.
 void* hidden_mpi() {
   static std::atomic<void*> found{nullptr};
   char path[PATH_MAX];
@@ -85,27 +90,28 @@ void* hidden_mpi() {
   return found;
 }
 
-/// What is behind us in the order in which the loader looks: a tool's function, or the MPI's. Who "us" is dlsym() sees by
-/// where it returns to, so it must not be jumped to: the library calls this, too.
+/// The next definition of `name` after the front in the loader's search order: the function of a tool, or of the MPI.
+/// dlsym() finds the calling object by its return address, so the compiler must not turn the call into a jump (a tail
+/// call): the library calls this function, too.
 [[gnu::noinline]] void* next(const char* name) {
   void* found = dlsym(RTLD_NEXT, name);
   __asm__ volatile("" : "+r"(found));
   return found;
 }
 
-/// The same, or of an MPI that is out of sight.
+/// The next definition of `name`, or that of an MPI that was loaded with RTLD_LOCAL.
 void* of_host(const char* name) {
   if (void* const found = next(name)) return found;
   void* const hidden = next(of_every_mpi) ? nullptr : hidden_mpi();
   return hidden ? dlsym(hidden, name) : nullptr;
 }
 
-/// Loads the library for an MPI of this kind; nullptr: there is none that we can use, which is said.
+/// Loads the library for an MPI of this kind. If there is no usable one, prints a warning and returns nullptr.
 void* load(const MpiKind& kind) {
   constexpr const char* instead = "; all-to-alls are the MPI's own (SWAPMEET_PRELOAD=0 silences this)";
   char path[PATH_MAX + 64];
   std::snprintf(path, sizeof path, "%s/swapmeet/%s/libswapmeet.so", folder, kind.folder);
-  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);  // local: what is behind us is to be the MPI
+  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);  // local: next() must find the MPI, not the library
   if (!library) {
     const char* const why = dlerror();
     say_once("warning: ", why ? why : path, "", instead);
@@ -124,17 +130,17 @@ void* load(const MpiKind& kind) {
   return library;
 }
 
-/// What serves this process, once that is known.
+/// The library that serves this process, once that is decided.
 struct Service {
   std::atomic<bool> decided{false};
-  std::atomic<void*> library{nullptr};  ///< nullptr: nothing of ours, or another one that programs have by themselves
+  std::atomic<void*> library{nullptr};  ///< nullptr if there is none, or one that is preloaded or linked itself
 } service;
 
-/// Sees which MPI there is. Several threads may do so at once, and find the same; nothing is locked, for the loader may
-/// hold its lock and wait for one of them.
+/// Finds the MPI and loads the library for it. Several threads may do so at the same time; they find the same. The
+/// function takes no lock, because the loader may hold its own lock while it waits for one of these threads.
 void decide() {
   void* library = nullptr;
-  // A library that is preloaded or linked serves, and so does the last of several fronts.
+  // If a library is preloaded or linked itself, it serves the process. Of several fronts, the last one serves.
   if (!switched_off() && !dlsym(RTLD_DEFAULT, of_our_libraries) && !next("swapmeet_front_library")) {
     const MpiKind* const kind = kind_of_mpi(of_host);
     if (kind && kind->folder) library = load(*kind);
@@ -144,7 +150,8 @@ void decide() {
   service.decided.store(true, std::memory_order_release);
 }
 
-/// Makes the names indirect functions; or takes them out of sight, where nothing is wanted of us.
+/// Turns the symbols into indirect functions, or, if `hide`, into local symbols, which no other object sees. Changes
+/// the symbol table of this object in memory. If that is not possible, the symbols stay as they are.
 void change_names(bool hide) {
   dl_phdr_info self{};
   self.dlpi_addr = reinterpret_cast<ElfW(Addr)>(&own_header);
@@ -161,7 +168,7 @@ void change_names(bool hide) {
   }
   begin -= begin % static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   void* const pages = reinterpret_cast<void*>(begin);
-  if (mprotect(pages, end - begin, PROT_READ | PROT_WRITE) != 0) return;  // then they stay what they are
+  if (mprotect(pages, end - begin, PROT_READ | PROT_WRITE) != 0) return;
   for (std::size_t number = 0; number < std::size(names); ++number) {
     symbols[number]->st_info = hide ? ELF64_ST_INFO(STB_LOCAL, STT_FUNC) : ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC);
     if (!hide)
@@ -181,13 +188,16 @@ __attribute__((constructor)) void begin() {
 
 }  // namespace swapmeet
 
-/// Called by the loader, which holds its locks.
+/// Called by the loader, which holds its locks, when it binds the symbol with this number. Returns its address, or
+/// nullptr if no other object defines it.
 void* swapmeet_front_bind(unsigned number) {
   char path[PATH_MAX];
   const bool defined = swapmeet::find_object(swapmeet::names[number], swapmeet::of_our_libraries, path, sizeof path);
   return defined ? swapmeet_front_entries[number] : nullptr;
 }
 
+/// Called at the first call of the function with this number. Returns the function to call, and stores it in the slot
+/// for later calls if the process has an MPI. Ends the process if there is no such function. Preserves errno.
 void* swapmeet_front_resolve(unsigned number) {
   const int error = errno;
   const char* const name = swapmeet::names[number];
@@ -205,7 +215,7 @@ void* swapmeet_front_resolve(unsigned number) {
   return target;
 }
 
-/// Where swapmeet.exchange finds the library that serves this process; nullptr: there is none (yet).
+/// The handle of the library that serves this process, for swapmeet.exchange (Python); nullptr if there is none (yet).
 extern "C" __attribute__((visibility("default"))) void* swapmeet_front_library() {
   return swapmeet::service.library.load();
 }

@@ -1,8 +1,10 @@
-/* Open MPI's component coll/swapmeet: all-to-alls by libswapmeet.so in programs that preload nothing (docs/howto/component.md).
+/* The component coll/swapmeet of Open MPI, which serves all-to-alls by libswapmeet.so in programs that preload nothing
+ * (docs/howto/component.md).
  *
- * A module stands above those that Open MPI has chosen for a communicator, and keeps what it has replaced. Its functions call
- * the entry points of libswapmeet.so, which lies in the folder above this file's; what that leaves to the host MPI comes back
- * to the functions that were replaced, not by way of MPI's names, which would begin here again.
+ * A module of the component replaces functions of the modules that Open MPI has chosen for a communicator, and keeps
+ * the replaced functions. Its own functions call the entry points of libswapmeet.so, which is in the folder above this
+ * file's. Calls that the library leaves to the host MPI are passed to the replaced functions. They do not use MPI's
+ * names, which would lead to this module again.
  *
  * The interface is that of Open MPI 4: ompi/mca/coll/coll.h. */
 #define _GNU_SOURCE
@@ -53,7 +55,7 @@
 #define STARTED_TYPED_PARAMETERS TYPED_PARAMETERS, MPI_Request *request
 #define STARTED_TYPED TYPED, request
 
-/* The functions that a module replaces: Open MPI's name, MPI's, and the arguments. */
+/* The functions that a module replaces: Open MPI's name, MPI's name, and the arguments. */
 #define SWAPMEET_CALLS(CALL)                    \
   CALL(alltoall, Alltoall, EQUAL)               \
   CALL(alltoallv, Alltoallv, UNEQUAL)           \
@@ -68,49 +70,50 @@ typedef struct {
 #define SWAPMEET_BEFORE(name, Name, arguments)      \
   mca_coll_base_module_##name##_fn_t name##_before; \
   mca_coll_base_module_t *name##_owner;
-  SWAPMEET_CALLS(SWAPMEET_BEFORE) /* what was there before, and whose it is */
+  SWAPMEET_CALLS(SWAPMEET_BEFORE) /* the replaced functions, and the modules that own them */
 } swapmeet_module_t;
 
 OBJ_CLASS_DECLARATION(swapmeet_module_t);
 
-/* Where this thread is: NULL while the application's code runs or Open MPI's progress; a module of which a function runs; or
- * `elsewhere` while libswapmeet.so calls the host MPI on another communicator. Calls that come in anywhere but from the
- * application are passed to what was replaced. */
+/* The code in which this thread is. It is NULL in the application or in Open MPI's progress, a module while a function
+ * of it runs, and `elsewhere` while libswapmeet.so calls the host MPI on another communicator. Calls are served if it
+ * is NULL; others are passed to the replaced functions. */
 static __thread const swapmeet_module_t *inside;
 static const swapmeet_module_t elsewhere;
 
-#define SWAPMEET_FUNCTIONS(name, Name, arguments)                                           \
-  static int (*swapmeet_##name)(arguments##_PARAMETERS); /* of libswapmeet.so */            \
-                                                                                            \
-  static int serve_##name(arguments##_PARAMETERS, mca_coll_base_module_t *module) {         \
-    const swapmeet_module_t *const mine = (const swapmeet_module_t *)module;                \
-    if (inside) return mine->name##_before(arguments, mine->name##_owner);                  \
-    inside = mine;                                                                          \
-    const int error = swapmeet_##name(arguments);                                           \
-    inside = NULL;                                                                          \
-    return error;                                                                           \
-  }                                                                                         \
-                                                                                            \
-  /* What libswapmeet.so takes for PMPI_Name. */                                            \
-  static int host_##name(arguments##_PARAMETERS) {                                          \
-    const swapmeet_module_t *const mine = inside;                                           \
-    if (mine && mine->comm == comm && mine->name##_before)                                  \
-      return ompi_errcode_get_mpi_code(mine->name##_before(arguments, mine->name##_owner)); \
-    inside = &elsewhere;                                                                    \
-    const int error = PMPI_##Name(arguments);                                               \
-    inside = mine;                                                                          \
-    return error;                                                                           \
+#define SWAPMEET_FUNCTIONS(name, Name, arguments)                                             \
+  static int (*swapmeet_##name)(arguments##_PARAMETERS); /* the function of libswapmeet.so */ \
+                                                                                              \
+  static int serve_##name(arguments##_PARAMETERS, mca_coll_base_module_t *module) {           \
+    const swapmeet_module_t *const mine = (const swapmeet_module_t *)module;                  \
+    if (inside) return mine->name##_before(arguments, mine->name##_owner);                    \
+    inside = mine;                                                                            \
+    const int error = swapmeet_##name(arguments);                                             \
+    inside = NULL;                                                                            \
+    return error;                                                                             \
+  }                                                                                           \
+                                                                                              \
+  /* The function that libswapmeet.so calls as PMPI_Name. */                                  \
+  static int host_##name(arguments##_PARAMETERS) {                                            \
+    const swapmeet_module_t *const mine = inside;                                             \
+    if (mine && mine->comm == comm && mine->name##_before)                                    \
+      return ompi_errcode_get_mpi_code(mine->name##_before(arguments, mine->name##_owner));   \
+    inside = &elsewhere;                                                                      \
+    const int error = PMPI_##Name(arguments);                                                 \
+    inside = mine;                                                                            \
+    return error;                                                                             \
   }
 SWAPMEET_CALLS(SWAPMEET_FUNCTIONS)
 
-/* Open MPI raises what a module's function returns. */
+/* The function that libswapmeet.so calls as PMPI_Comm_call_errhandler. Within a module's function it does nothing,
+ * because Open MPI raises the error that the function returns. */
 static int host_call_errhandler(MPI_Comm comm, int error) {
   return inside ? MPI_SUCCESS : PMPI_Comm_call_errhandler(comm, error);
 }
 
 typedef void (*function_t)(void);
 
-/* A function of the host MPI for libswapmeet.so; NULL: there is none. */
+/* The function of the host MPI with this name, for libswapmeet.so; NULL if there is none. */
 static void *host_function(const char *name) {
   static const struct {
     const char *name;
@@ -123,7 +126,7 @@ static void *host_function(const char *name) {
   return dlsym(RTLD_DEFAULT, name);
 }
 
-/* --- modules ------------------------------------------------------------------------------------------------------- */
+/* --- modules ---------------------------------------------------------------------------------------------------- */
 
 static void (*swapmeet_communicator_ended)(void);
 
@@ -138,7 +141,8 @@ static void construct(swapmeet_module_t *mine) {
   memset((char *)mine + sizeof(opal_object_t), 0, sizeof *mine - sizeof(opal_object_t));
 }
 
-/* Its communicator is at its end, and its address may soon be another's. */
+/* Ends the module when its communicator ends. Another communicator may soon have the same address, so libswapmeet.so is
+ * informed. */
 static void destruct(swapmeet_module_t *mine) {
   release(mine);
   if (mine->comm && swapmeet_communicator_ended) swapmeet_communicator_ended();
@@ -146,7 +150,7 @@ static void destruct(swapmeet_module_t *mine) {
 
 OBJ_CLASS_INSTANCE(swapmeet_module_t, mca_coll_base_module_t, construct, destruct);
 
-/* Where there was nothing before, nothing is offered. */
+/* Replaces the functions of `comm` and keeps the previous ones. A function without a previous one is not replaced. */
 static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm) {
   swapmeet_module_t *const mine = (swapmeet_module_t *)module;
 #define SWAPMEET_KEEP(name, Name, arguments)                 \
@@ -162,7 +166,8 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
   return OMPI_SUCCESS;
 }
 
-/* What was replaced does not hear of the end from Open MPI. Comes once for each function. */
+/* Disables the replaced modules, to which Open MPI does not report the end of the communicator. Open MPI calls it once
+ * for each function. */
 static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm) {
   swapmeet_module_t *const mine = (swapmeet_module_t *)module;
 #define SWAPMEET_DISABLE(name, Name, arguments)                      \
@@ -173,7 +178,7 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
   return OMPI_SUCCESS;
 }
 
-/* --- the component ------------------------------------------------------------------------------------------------- */
+/* --- the component ---------------------------------------------------------------------------------------------- */
 
 static int priority = 0;
 
@@ -194,7 +199,7 @@ static void *failed(void *library, const char *path, const char *why) {
   return NULL;
 }
 
-/* libswapmeet.so from the folder above; NULL: there is none that serves, which is printed. */
+/* Loads libswapmeet.so from the folder above. If there is no usable one, prints a warning and returns NULL. */
 static void *load(void) {
   Dl_info self;
   char path[PATH_MAX + 32];
@@ -226,7 +231,7 @@ static void *load(void) {
   return library;
 }
 
-/* Whether a library that is preloaded or linked serves this process, by itself or through the front. */
+/* Whether this process is already served by a library that is preloaded or linked, or that the front has loaded. */
 static bool served_already(void) {
   if (dlsym(RTLD_DEFAULT, "swapmeet_built_for")) return true;
   void *(*const of_front)(void) = (void *(*)(void))(function_t)dlsym(RTLD_DEFAULT, "swapmeet_front_library");
@@ -267,7 +272,7 @@ static int init_query(bool progress_threads, bool mpi_threads) {
   return load() ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
 }
 
-/* Nothing is sent here: the first all-to-all sets up. */
+/* Makes the module of a communicator. It sends no messages: the first all-to-all sets up the communicator. */
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority_there) {
   *priority_there = -1;
   if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) return NULL;

@@ -1,4 +1,4 @@
-/// The machine that is assumed where nobody has described it.
+/// The description of the machine that the model assumes if the user has given none.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace swapmeet {
 
-/// A cluster as they are common: nodes on a network of 100 Gb/s. The numbers are those of the built-in machine `cluster`
-/// (python/swapmeet/machines/cluster.json, assumptions with their bounds), but for shared memory: on a node it has been
-/// faster than any MPI at every size (docs/measurements/node.md).
+/// A common cluster: nodes on a network of 100 Gb/s. The numbers are those of the built-in machine `cluster`
+/// (python/swapmeet/machines/cluster.json, assumptions with their bounds), except for those of shared memory. These
+/// make shared memory the fastest choice within a node, as it has been faster than any MPI at every size
+/// (docs/measurements/node.md).
 inline Machine standard_machine() {
   Machine machine;
   machine.between = {
@@ -25,14 +26,15 @@ inline Machine standard_machine() {
   return machine;
 }
 
-/// What messages between nodes take, and copies of the rank that measured them, as far as it was measured.
+/// Measured times of messages between nodes, and of copies by the measuring rank. Times that are not measured (yet) are
+/// marked as unknown.
 struct MeasuredNetwork {
-  double start_us = 0;     ///< a message without bytes, one way; 0: not known
-  double message_us = -1;  ///< one of several in a row; negative: not known
-  double byte_ns = -1;     ///< for each byte in addition; negative: not known
-  double piece_us = -1;    ///< of a copy, for each piece that lies apart; negative: not known
-  double copy_ns = -1;     ///< for each byte of it in addition; negative: not known
-  double took_us = 0;      ///< to measure it
+  double start_us = 0;     ///< one-way time of an empty message; 0: unknown
+  double message_us = -1;  ///< time per message of several in a row; negative: unknown
+  double byte_ns = -1;     ///< additional time per byte; negative: unknown
+  double piece_us = -1;    ///< time per contiguous piece of a copy; negative: unknown
+  double copy_ns = -1;     ///< additional time per copied byte; negative: unknown
+  double took_us = 0;      ///< duration of the measurement
 
   bool known() const { return start_us > 0; }
   bool complete() const { return byte_ns >= 0; }
@@ -40,15 +42,17 @@ struct MeasuredNetwork {
   bool operator==(const MeasuredNetwork&) const = default;
 };
 
-/// `machine`, but with this network between its nodes. What a message or a copy takes of a core is as assumed, unless that
-/// is half or less of what was measured: smaller differences are within the model's errors
-/// (docs/measurements/programs.md). A message takes at least an eighth of its way: on a slow network the system's software
-/// does most of it, and messages in a row are combined. Where nobody knows what bytes take, a network whose messages start
-/// later than is assumed is taken to be slow with bytes as well.
+/// Returns `machine` with the measured network between its nodes.
+///
+/// A measured time that a core spends on a message or a copy replaces the assumed one only if it is more than twice as
+/// long: smaller differences are within the model's errors (docs/measurements/programs.md). The core is assumed to be
+/// busy for at least an eighth of a message's one-way time, since on a slow network the system's software takes most of
+/// that time, and since consecutive messages are combined when they are measured. If the time per byte is unknown, it
+/// is scaled by the ratio of the measured to the assumed start time of a message, where that is above 1.
 Machine described_by(const MeasuredNetwork& network, Machine machine);
 
-/// As in "52.1 us a message, 2.1 us one of several, 8.05 ns a byte; 0.004 us a copied piece, 0.1 ns a byte; measured in
-/// 3.1 ms"
+/// Returns a text such as "52.1 us a message, 2.1 us one of several, 8.05 ns a byte; 0.004 us a copied piece, 0.1 ns a
+/// byte; measured in 3.1 ms".
 std::string to_text(const MeasuredNetwork& network);
 
 }  // namespace swapmeet

@@ -9,11 +9,11 @@ namespace swapmeet {
 
 namespace {
 
-constexpr double sure = 1.96;  ///< deviations that 95 % are within
-/// No machine takes a thousand times the price, or a thousandth: such evidence is none. A logarithm.
+constexpr double sure = 1.96;  ///< half the width of a 95 % interval, in standard deviations
+/// The largest plausible |log(time / price)|, a factor of 1000: evidence beyond it is ignored.
 constexpr double most_off = 6.91;
 
-/// How far a measured mean is off at least, by who measured it: machines are not the same on two days.
+/// Returns the least uncertainty of a measured mean, by its origin: times on a machine differ from day to day.
 double least_deviation(const Evidence& evidence) {
   constexpr double same_run = 0.03, other_run = 0.1, on_purpose = 0.03, described = 0.2;
   switch (evidence.by) {
@@ -23,16 +23,16 @@ double least_deviation(const Evidence& evidence) {
   }
 }
 
-/// Whether evidence of calls of one kind counts for those of another: all but the size is the same.
+/// Whether evidence for one kind of call counts for another: the kinds differ in nothing but the size.
 bool akin(const CallKind& one, const CallKind& other) {
   CallKind same_size = other;
   same_size.size_class = one.size_class;
   return same_size == one;
 }
 
-/// How much less is known of a spec with blocks of one size by those of another. Where both are late for the same reason,
-/// because of their messages or of their bytes, the model is off by about the same; but nobody knows where the host MPI
-/// changes its algorithm.
+/// Returns the additional uncertainty, as a deviation of the logarithm, if evidence with one block size is used for
+/// another. Two sizes whose times are dominated by the same cause, messages or bytes, share about the same error of the
+/// model. The host MPI gets a larger uncertainty, since the sizes at which it changes its algorithm are unknown.
 double distance(const Spec& spec, std::int32_t size_class, std::int32_t other, const PricedSpecs& family) {
   constexpr double a_doubling = 0.05, of_host = 0.15, messages_to_bytes = 1, unknown = 0.3;
   if (size_class == unknown_class || other == unknown_class) return size_class == other ? 0 : unknown;
@@ -44,7 +44,8 @@ double distance(const Spec& spec, std::int32_t size_class, std::int32_t other, c
 
 double squared(double x) { return x * x; }
 
-/// Whether the same spec was measured with blocks of a size between these: then the further ones do not count.
+/// Whether the spec of `further` was measured with a size between that of `kind` and its own: then `further` does not
+/// count.
 bool hidden(const Evidence& further, const CallKind& kind, std::span<const Evidence> evidence) {
   const std::int32_t from = kind.size_class, to = further.kind.size_class;
   if (from == unknown_class || to == unknown_class) return false;
@@ -55,7 +56,8 @@ bool hidden(const Evidence& further, const CallKind& kind, std::span<const Evide
   });
 }
 
-/// Whether this run has measured something else: what it measures counts more than what was stored.
+/// Whether this run has measured a time that differs from a stored one by more than a factor of two: then the stored
+/// one does not count.
 bool contradicted(const Evidence& stored, std::span<const Evidence> evidence) {
   return stored.date != 0 && std::ranges::any_of(evidence, [&](const Evidence& now) {
            return now.date == 0 && now.kind == stored.kind && now.spec == stored.spec && plausible(now) &&
@@ -75,7 +77,8 @@ double Expectation::seconds() const { return elementary::exp(time.log_mean); }
 
 namespace {
 
-/// What is common to all measurements, and how far they are from it: 1 for each but one, about, if doubts are right.
+/// The error that all measured specs share, and how far the specs differ from it. `off` is chi squared: about
+/// `measured` - 1 if the assumed deviations are right.
 struct Common {
   Belief ratio{};
   double off = 0;
@@ -139,13 +142,14 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& f
       found = all.end() - 1;
     }
     const auto i = static_cast<std::size_t>(found - all.begin());
-    const bool any_size = one.kind.size_class == unknown_class;  // a program's are mostly alike
+    const bool any_size = one.kind.size_class == unknown_class;  // the sizes of one program are mostly alike
     const double price_s = family.seconds(one.spec, any_size ? bytes : typical_bytes(one.kind.size_class));
     if (std::abs(elementary::log(one.mean_s / price_s)) > most_off) continue;
     const double far = distance(one.spec, kind.size_class, one.kind.size_class, family);
     const double spread = std::max(one.spread_s / one.mean_s, least_deviation(one));
     measured[i].add({elementary::log(one.mean_s / price_s), elementary::hypot(spread, far)}, one.calls);
-    if (far > 0 && !any_size) continue;  // it is still the model's
+    // evidence with another size corrects the model's time, but is no measurement of this size
+    if (far > 0 && !any_size) continue;
     const auto before = static_cast<double>(found->calls), more = static_cast<double>(one.calls);
     found->measured_s = (before * found->measured_s + more * one.mean_s) / (before + more);
     found->calls += one.calls;
@@ -153,7 +157,7 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& f
     found->date = std::max(found->date, one.date);
   }
   const std::vector<Belief> beliefs = posterior(measured, doubt.common);
-  for (std::size_t i = 0; i < all.size(); ++i) {  // the model makes nothing surer than it was measured
+  for (std::size_t i = 0; i < all.size(); ++i) {  // the result is never more certain than the measurement itself
     const double deviation = std::max(beliefs[i].deviation, all[i].calls > 0 ? measured[i].ratio.deviation : 0);
     all[i].time = {elementary::log(all[i].price_s) + beliefs[i].log_mean, deviation};
   }

@@ -12,7 +12,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Nodes of consecutive ranks, all of one size.
+/// Returns a shape with nodes of consecutive ranks and equal size.
 Shape even_shape(std::int32_t nodes, std::int32_t per_node) {
   Shape shape{nodes * per_node};
   if (nodes == 1) return shape;
@@ -34,8 +34,8 @@ std::int32_t root_of(std::int32_t number, int degree) {
   return root;
 }
 
-/// Radices of `size` places, of which one is nearly always about the best (docs/models.md): small ones, roots, and some
-/// between the square root and all.
+/// Returns the candidate radices for a dimension of this size: small ones, roots, and some between the square root and
+/// the size. One of them is nearly always close to the best (docs/models.md).
 std::vector<std::int32_t> radices_of(std::int32_t size) {
   std::vector<std::int32_t> radices;
   const auto add = [&](std::int32_t radix) {
@@ -105,8 +105,8 @@ void PricedFamily::add(Spec spec) {
   PricedSpecs::add(std::move(spec), std::move(work));
 }
 
-/// Blocks of unequal size above this do not travel through other ranks: larger ones where ranks
-/// share cores, and messages cost so much.
+/// Returns the size in bytes above which unequal blocks are sent directly instead of being forwarded. It is larger if
+/// ranks share cores, where a message costs more.
 std::int64_t PricedFamily::most_forwarded(const Work& work) const {
   constexpr std::int64_t least = 1 << 10, most = 16 << 10, step = 4;
   std::int64_t bytes = least;
@@ -117,8 +117,8 @@ std::int64_t PricedFamily::most_forwarded(const Work& work) const {
 void PricedFamily::add_direct() {
   if (kind_.nodes == 1 && means_.shared_memory) add(direct(0, Completion::all, Transport::rows));
   const bool several = kind_.nodes > 1 && per_node_ > 1, shares = several && means_.shared_memory;
-  // Balanced by nodes it is estimated within 1 % of shift or faster, on dragonflies and Slim Flies up to 5 times
-  // (docs/networks.md). Beyond so many ranks SWAPMEET_UNEXPECTED_LIMIT would make it wait for grants.
+  // The order by nodes is estimated to be within 1 % of the shift order or faster; on dragonflies and Slim Flies it is
+  // up to 5 times as fast (docs/networks.md). On more ranks, SWAPMEET_UNEXPECTED_LIMIT would make it wait for grants.
   constexpr Rank most_ranks = 2048;
   const bool even = 2 * kind_.least_per_node >= kind_.most_per_node;
   const Order order = several && even && kind_.ranks <= most_ranks ? Order::groups : Order::shift;
@@ -131,7 +131,8 @@ void PricedFamily::add_direct() {
   }
 }
 
-/// On a node, shared memory has been faster up to 64 ranks than anything that passes blocks on (docs/measurements/node.md).
+/// Adds Bruck's algorithm. It is left out where shared memory was measured to be faster than any forwarding: on a node
+/// with up to 64 ranks (docs/measurements/node.md).
 void PricedFamily::add_bruck() {
   constexpr Rank measured = 64;
   const bool shared = kind_.nodes == 1 && means_.shared_memory;
@@ -144,7 +145,8 @@ void PricedFamily::add_bruck() {
     add(bruck({}, {{radix}}, 1, shared ? Transport::automatic : Transport::mpi));
     if (radix > 2) add(bruck({}, {{radix}}, 0, shared ? Transport::automatic : Transport::mpi));
   }
-  // A square grid, where nodes are rows of it or there are none: of others the work would have to be counted rank by rank.
+  // A square grid, if there is one node or nodes are whole rows of it. For other grids the work would have to be
+  // counted rank by rank.
   const std::int32_t side = root_of(kind_.ranks, 2);
   if (side * side == kind_.ranks && (kind_.nodes == 1 || per_node_ % side == 0))
     for (const Paths paths : {Paths::ordered, Paths::rotated})
@@ -152,7 +154,8 @@ void PricedFamily::add_bruck() {
         add(bruck({Dimensions::Kind::automatic, {2}}, {{Radix::all}}, 0, Transport::mpi, paths));
 }
 
-/// Algorithms that know nodes. A node of far fewer ranks than others has too few that could send for it.
+/// Adds the algorithms that distinguish nodes. They are left out if a node has less than half the ranks of another: it
+/// would have too few ranks to send for it.
 void PricedFamily::add_nodes() {
   if (kind_.nodes == 1 || kind_.least_per_node < 2 || 2 * kind_.least_per_node < kind_.most_per_node) return;
   std::vector<std::int32_t> between = radices_of(kind_.nodes), within{Radix::all};
@@ -174,8 +177,9 @@ void PricedFamily::add_nodes() {
   }
 }
 
-/// Rotated paths have memory and network busy at once. Their work is counted in the schedule of a rank, which all ranks share if
-/// nodes are equal, block by block: so many take 0.1 ms or so.
+/// Whether rotated paths are candidates; they keep memory and network busy at the same time. Their work is counted
+/// block by block in the schedule of one rank, which stands for all ranks if nodes are equal; so many blocks take about
+/// 0.1 ms.
 bool PricedFamily::may_rotate() const {
   constexpr std::int64_t most_blocks = 20'000;
   const bool equal = kind_.least_per_node == kind_.most_per_node;
@@ -183,12 +187,13 @@ bool PricedFamily::may_rotate() const {
 }
 
 bool PricedFamily::count(const Spec& spec, Work& work) const {
-  Spec even = spec;  // the same ranks and nodes, whatever places they have
+  Spec even = spec;  // the same ranks and nodes, wherever the ranks are placed
   if (spec.dimensions.kind == Dimensions::Kind::nodes && kind_.nodes > 1)
     even.dimensions = {Dimensions::Kind::given, {per_node_, kind_.nodes}};
   if (even.order == Order::topology || even.order == Order::groups) even.order = Order::shift;
   if (even.family == Family::native || !unsuitable(even, shape_).empty()) return false;
-  if (!has_closed_form(even) && !alike_on(even, shape_)) return false;  // it would be counted in all ranks' schedules
+  // counting would take the schedules of all ranks
+  if (!has_closed_form(even) && !alike_on(even, shape_)) return false;
   count_work(even, shape_, nodes_, work);
   return true;
 }

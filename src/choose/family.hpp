@@ -1,4 +1,5 @@
-/// The points of the family that may serve calls of one kind, with what each makes ranks do, to be priced for any size.
+/// The candidate specs for one kind of call, with the work that each causes, so that they can be priced for any block
+/// size.
 #pragma once
 
 #include <optional>
@@ -13,14 +14,16 @@
 
 namespace swapmeet {
 
-/// Of calls on `shape` with blocks of about so many bytes, or of unknown_class.
+/// Returns the kind of calls on `shape` with blocks of a size class, which may be unknown_class.
 CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_class);
 
-/// What the host MPI is expected to take. MPIs have throttled and pairwise exchanges, of equal blocks Bruck's algorithm,
-/// too, and rules for which of them is the best. Within a node they copy twice, through memory of their own.
+/// The expected time of the host MPI: the least price of the algorithms that it is likely to have. MPIs have throttled
+/// and pairwise exchanges, Bruck's algorithm for equal blocks, and rules that choose among them. Within a node they
+/// copy each block twice, through shared memory of their own.
 class HostPrice {
  public:
-  /// Of exchanges of all with all; or of what it may do.
+  /// For all-to-all exchanges on `shape`. The second constructor takes the work of the host MPI's likely algorithms
+  /// instead.
   HostPrice(Collective collective, const Shape& shape, const Nodes& nodes);
   explicit HostPrice(std::vector<Work> works) : works_(std::move(works)) {}
   double seconds(Machine machine, Model model, std::int64_t block_bytes) const;
@@ -29,11 +32,11 @@ class HostPrice {
   std::vector<Work> works_;
 };
 
-/// How many calls of MPI_Alltoall with the smallest blocks the host MPI is expected to make in the time of one such call;
-/// at least 1.
+/// Returns the expected time of such a call by the host MPI in units of an MPI_Alltoall with the smallest blocks; at
+/// least 1.
 double in_small_calls(const CallKind& kind, const Machine& machine, Model model);
 
-/// Specs with their work, and what the host MPI takes. The same on every rank.
+/// A list of specs with their work, and the expected time of the host MPI. The same on every rank.
 class PricedSpecs {
  public:
   PricedSpecs(const Machine& machine, Model model, HostPrice host)
@@ -42,22 +45,22 @@ class PricedSpecs {
 
   void add(Spec spec, Work work) { points_.push_back({std::move(spec), std::move(work)}); }
 
-  /// What may be chosen besides the host MPI.
+  /// The candidate specs; the host MPI is not among them.
   std::size_t size() const { return points_.size(); }
   const Spec& spec(std::size_t point) const { return points_[point].spec; }
 
-  /// Seconds that the point is expected to take for blocks of so many bytes.
+  /// Returns the expected time of a point for blocks of this size.
   double seconds(std::size_t point, std::int64_t block_bytes) const;
-  /// The same of any spec that can be priced here; negative: it cannot.
+  /// Returns the expected time of any spec that can be priced here; negative if it cannot.
   double seconds(const Spec& spec, std::int64_t block_bytes) const;
-  /// The sum of the differences between what two specs are expected to take for each cause: latency, messages, bytes,
-  /// copies. Infinite if one of them cannot be priced here.
+  /// Returns the sum, over the parts of a price (latency, messages, bytes, copies, ...), of the absolute differences
+  /// between two specs. Infinite if one of them cannot be priced here.
   double apart_s(const Spec& spec, const Spec& other, std::int64_t block_bytes) const;
 
  protected:
   double seconds(const Work& work, std::int64_t block_bytes) const;
   double host_seconds(std::int64_t block_bytes) const { return host_.seconds(machine_, model_, block_bytes); }
-  /// Counts the work of a spec that is no point. False: it cannot be priced.
+  /// Counts the work of a spec that is not in the list. Returns false if it cannot be priced.
   virtual bool count(const Spec&, Work&) const { return false; }
 
  private:
@@ -74,12 +77,12 @@ class PricedSpecs {
   HostPrice host_;
 };
 
-/// Of exchanges of all with all: built for equal nodes of consecutive ranks, or for as many of the same size on average:
-/// O(ranks + points · digits), and a price is O(points).
+/// The candidates for all-to-all exchanges. They are counted for nodes of consecutive ranks and equal size; if the
+/// nodes differ, for nodes of the mean size. Cost: O(ranks + points · digits) to build, O(points) for each set of
+/// prices.
 class PricedFamily : public PricedSpecs {
  public:
-  /// `kind.size_class` does not matter. `crowded`: ranks share cores, and this job has measured the
-  /// network.
+  /// `kind.size_class` is not used. `crowded`: ranks share cores, and the network has been measured in this job.
   PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool crowded);
 
  private:
@@ -101,7 +104,7 @@ class PricedFamily : public PricedSpecs {
   Nodes nodes_;
 };
 
-/// The size for which blocks of a class are priced.
+/// Returns the block size at which a class is priced.
 std::int64_t typical_bytes(std::int32_t size_class);
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// How many calls go as usual before anything is tried on the running application (trials.hpp).
+/// The number of ordinary calls before online tuning (trials.hpp) starts.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,19 @@
 
 namespace swapmeet {
 
-/// Calls between nodes that the host MPI serves, before anything is tried: at least, and where little is expected of it.
+/// Calls on several nodes that the host MPI serves before online tuning starts: the minimum, and the number where the
+/// model expects little gain.
 constexpr std::int64_t first_by_host = 8, first_unpromising = 64;
 
-/// Calls that go as usual before anything is tried. Between nodes what the network takes is measured then, for which ours()
-/// is made: programs of few calls that the host MPI serves (`host`) do without, of some more where the model promises
-/// little. On one node shared memory is all but certain to be the fastest, and what takes less than ranks need to leave a
-/// barrier cannot be timed by single calls: the larger ones are tried after some 20 ms of them, the others never; of unequal
-/// blocks nobody knows the sizes, so they are tried late.
+/// Returns the number of ordinary calls before online tuning starts.
+///
+/// On several nodes the network is measured at that time. If the host MPI serves the calls (`host`), more calls precede
+/// it: programs with few calls then do without the measurement. Where the model expects little gain,
+/// session/online_tuning.cpp extends the number to first_unpromising.
+///
+/// On one node shared memory is almost certainly the fastest. Calls that take less time than ranks need to leave a
+/// barrier cannot be timed one by one, so they are never tuned; longer calls are tuned after some 20 ms of calls. The
+/// ranks do not know the sizes of unequal blocks, so collectives with these are tuned late.
 inline std::int64_t first_calls(Collective collective, Rank ranks, std::int64_t nodes, std::int64_t block_bytes,
                                 const Options& options, bool host) {
   constexpr std::int64_t between_nodes = 1, of_unequal = 20'000;

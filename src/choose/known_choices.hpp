@@ -1,4 +1,4 @@
-/// The choices that a process has made.
+/// A cache of the choices that the process has made.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace swapmeet {
 
-/// Any thread.
+/// Thread-safe.
 class KnownChoices {
  public:
-  /// What the function choose() returns for the same arguments. `options` are the same in all calls.
+  /// Returns the result of swapmeet::choose() for the same arguments. `options` must be the same in all calls.
   Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
                 const Means& means, const Knowledge& knowledge) {
     const auto is_it = [&](const Known& one) {

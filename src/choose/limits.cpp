@@ -13,15 +13,16 @@ namespace swapmeet {
 
 namespace {
 
-constexpr Rank most_looked_at = 1024;  ///< in their schedules
+constexpr Rank most_looked_at = 1024;  ///< ranks whose schedules are generated for an exact answer
 
 bool on_one_node(const Shape& shape) {
   return shape.hierarchy.empty() ||
          std::ranges::adjacent_find(shape.hierarchy.front(), std::not_equal_to{}) == shape.hierarchy.front().end();
 }
 
-/// Calls accepts(spec) with the spec, then with narrower and narrower windows, by its completion rule and then in batches;
-/// then, of a direct exchange, the same with grants; until one is accepted.
+/// Calls accepts() until it accepts a spec: with `spec`, then with narrower and narrower windows with its completion
+/// rule, then with complete=all. For a direct exchange the same follows with grants. Returns whether a spec was
+/// accepted.
 template <class Accepts>
 bool accepts_narrower(const Spec& spec, const Shape& shape, Accepts&& accepts) {
   const auto widest = static_cast<std::uint32_t>(std::max(1, shape.ranks - 1));
@@ -44,12 +45,13 @@ bool accepts_narrower(const Spec& spec, const Shape& shape, Accepts&& accepts) {
   return one(window, spec.completion, Posting::granted) || any(window - 1, spec.completion, Posting::granted);
 }
 
-/// What a rank holds at most.
+/// Returns the upper bounds on requests and messages of a rank.
 Certificate::Bounds most_held(const Spec& spec, Collective collective, const Shape& shape) {
   return of_unequal_blocks(collective) ? ceiling_of_unequal(spec, shape).rank : ceiling(spec, shape).rank;
 }
 
-/// The largest block with which early messages stay within `limit` bytes: -1: none; INT64_MAX: any.
+/// Returns the largest block with which early messages stay within `limit` bytes. -1: no block does; INT64_MAX: every
+/// block does.
 std::int64_t largest_block(const Certificate::Bounds& bounds, const Spec& spec, std::int64_t limit) {
   const std::int64_t entries = early_bytes(bounds, 0);
   if (entries > limit) return -1;
@@ -83,7 +85,7 @@ Limited within_limits(const Spec& spec, Collective collective, const Shape& shap
     const bool few_requests = bounds.requests <= options.request_limit;
     const std::int64_t largest = few_requests ? largest_block(bounds, point, options.unexpected_limit_bytes) : -1;
     if (size <= largest) {
-      // Last: it may take tables of all ranks (order=groups).
+      // This check comes last, since it may take tables of all ranks (order=groups).
       if (!answer.problem.empty() && !unsuitable(point, shape).empty()) return false;
       answer.spec = point;
       if (size != any_block_bytes) answer.most_bytes = largest;

@@ -1,5 +1,5 @@
-/// SWAPMEET_REQUEST_LIMIT and SWAPMEET_UNEXPECTED_LIMIT: which point of the family near a spec stays within them; and
-/// SWAPMEET_SCRATCH_LIMIT.
+/// The limits SWAPMEET_REQUEST_LIMIT, SWAPMEET_UNEXPECTED_LIMIT and SWAPMEET_SCRATCH_LIMIT: checks a spec against them,
+/// and narrows its window to stay within the first two.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,19 @@
 
 namespace swapmeet {
 
-/// For calls of which nobody knows how large blocks are.
+/// The block size to assume if the sizes are unknown.
 inline constexpr std::int64_t any_block_bytes = INT64_MAX;
 
 struct Limited {
-  Spec spec;              ///< as it was, or with a narrower window; native: none is narrow enough
-  std::string problem{};  ///< what would be above which limit; "": nothing
-  /// The answer is the same for all blocks of these sizes.
+  Spec spec;              ///< the given spec, perhaps with a narrower window; native: no window is narrow enough
+  std::string problem{};  ///< the limit that the given spec would exceed, and by what; "": none
+  /// The range of block sizes with the same answer.
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;
 };
 
-/// `spec` with the widest window, and its completion rule if possible, else complete=all, that stays within the limits of
-/// `options`, by ceiling() (verify/certificate.hpp). Pure. Requires unsuitable(spec, shape) empty.
+/// Returns `spec` with the widest window that stays within the limits of `options`, by the bounds of ceiling()
+/// (verify/certificate.hpp). The completion rule is kept if possible; else it becomes complete=all. Pure. Requires
+/// unsuitable(spec, shape) to be empty.
 Limited within_limits(const Spec& spec, Collective collective, const Shape& shape, std::int64_t block_bytes,
                       const Options& options);
 
@@ -33,8 +34,8 @@ inline bool within_scratch_limit(std::int64_t working_blocks, std::int64_t block
   return block_bytes <= options.scratch_limit_bytes / working_blocks;
 }
 
-/// The same of an Alltoall by `spec` that is not in place, as its Plan would have it; of many ranks by an upper bound.
-/// Requires unsuitable(spec, shape) empty.
+/// The same check for an MPI_Alltoall by `spec` that is not in place, with the memory that its Plan would take; on many
+/// ranks with an upper bound of it. Requires unsuitable(spec, shape) to be empty.
 bool within_scratch_limit(const Spec& spec, const Shape& shape, std::int64_t block_bytes, const Options& options);
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// What all ranks of a communicator know of how messages within its nodes can travel.
+/// The transports that are available within the nodes of a communicator. All its ranks agree on them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace swapmeet {
 
 struct Means {
   bool shared_memory = false, single_copy = false;
-  std::string problem{};  ///< why one or both cannot be had: the first rank's that has one
+  std::string problem{};  ///< why one or both are unavailable, by the first rank with a reason
 
   bool operator==(const Means&) const = default;
 };

@@ -30,7 +30,7 @@ constexpr std::string_view explanation =
     "# What took how long in programs that ran with Swapmeet (docs/tuning.md): `swapmeet tuning show`. It may be "
     "deleted.";
 constexpr std::size_t most_bytes_of_a_line = 1000;
-constexpr std::int64_t least_calls = 8;  ///< for an interval
+constexpr std::int64_t least_calls = 8;  ///< minimum number of calls for an interval
 constexpr int number_digits = 6;
 constexpr std::int64_t year_2000_s = 946684800, year_9999_s = 253402300799;
 
@@ -44,7 +44,7 @@ std::string date_text(std::int64_t date) {
   return text;
 }
 
-/// "2026-01-02T03:04:05Z". False: it is none.
+/// Parses a time such as "2026-01-02T03:04:05Z". Returns false if it is none.
 bool read_date(std::string_view text, std::int64_t& date) {
   constexpr std::string_view form = "0000-00-00T00:00:00Z";
   int part[6];
@@ -58,7 +58,7 @@ bool read_date(std::string_view text, std::int64_t& date) {
   std::tm day{};
   day.tm_year = part[0] - 1900, day.tm_mon = part[1] - 1, day.tm_mday = part[2];
   const std::time_t begins_at = timegm(&day);
-  if (day.tm_mon != part[1] - 1 || day.tm_mday != part[2]) return false;  // such as February 30
+  if (day.tm_mon != part[1] - 1 || day.tm_mday != part[2]) return false;  // a day such as February 30
   date = begins_at + (part[3] * 60 + part[4]) * 60 + part[5];
   return true;
 }
@@ -73,14 +73,14 @@ std::string made_text(const CallsMade& made) {
   return made.calls > 0 ? " made=" + std::to_string(made.calls) + " program=" + hexadecimal(made.program) : "";
 }
 
-/// False: it is none.
+/// Parses a hexadecimal number of 16 digits. Returns false if it is none.
 bool read_hexadecimal(std::string_view text, std::uint64_t& number) {
   const char* const end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, number, 16);
   return error == std::errc{} && last == end && text.size() == hexadecimal(0).size();
 }
 
-/// What the words of a line say; "" or what is wrong with one.
+/// Stores one word of an evidence line in `evidence`. Returns "" or the problem.
 std::string read_word(std::string_view key, std::string_view value, Evidence& evidence) {
   CallKind& kind = evidence.kind;
   constexpr Rank most_ranks = std::numeric_limits<Rank>::max();
@@ -125,11 +125,12 @@ std::string read_word(std::string_view key, std::string_view value, Evidence& ev
 constexpr std::string_view words[] = {"ranks",   "nodes",     "per-node", "bytes", "use",  "calls",
                                       "mean_us", "spread_us", "by",       "date",  "made", "program"};
 
-/// Two standard deviations of the mean to both sides.
+/// The bounds of the interval of two standard deviations of the mean.
 double upper_s(const Evidence& evidence) { return evidence.mean_s + 2 * evidence.spread_s; }
 double lower_s(const Evidence& evidence) { return evidence.mean_s - 2 * evidence.spread_s; }
 
-/// Of a kind that all evidence is of: what is to be used, if that is known.
+/// Returns the spec to use, by evidence of one kind; nullptr if it is not certain. Sets `native` to the evidence of the
+/// host MPI.
 const Evidence* fastest(const std::vector<const Evidence*>& all, const Evidence*& native) {
   const Evidence* sure = nullptr;
   native = nullptr;
@@ -143,7 +144,7 @@ const Evidence* fastest(const std::vector<const Evidence*>& all, const Evidence*
   return all.size() > 1 && std::ranges::all_of(all, faster) ? native : nullptr;
 }
 
-/// What enough is known of: of each kind, one of each spec.
+/// Groups evidence with enough calls by kind, with one entry for each spec.
 std::map<CallKind, std::vector<const Evidence*>> by_kind(std::span<const Evidence> evidence) {
   std::map<CallKind, std::vector<const Evidence*>> kinds;
   for (const Evidence& one : evidence) {

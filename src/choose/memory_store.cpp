@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view suffix = ".memory";
 constexpr std::size_t most_files = 64;
 
-/// Takes away the files that have not been written to for the longest time, beyond `most_files`.
+/// Deletes the files that were not written for the longest time, beyond `most_files`.
 void keep_few_files(const std::string& folder) {
   DIR* const listing = opendir(folder.c_str());
   if (!listing) return;
@@ -38,7 +38,7 @@ void keep_few_files(const std::string& folder) {
   closedir(listing);
 }
 
-/// Evidence as a text of at most so many bytes: of whole kinds.
+/// Returns evidence as a text of at most `most_bytes` bytes. A kind is left out as a whole if it does not fit.
 std::string text_of(const std::vector<Evidence>& evidence, std::size_t most_bytes) {
   std::string text;
   for (std::size_t i = 0, end = 0; i < evidence.size(); i = end) {
@@ -68,7 +68,7 @@ void MemoryStore::begin(const Options& options, const std::string& mpi, const st
   const std::lock_guard lock(mutex_);
   const bool only_reads = options.memory == "read";
   named_ = only_reads || options.memory == "off" ? "" : options.memory;
-  // Without trials a program is to send the same messages in each run, unless memory is asked for.
+  // Without online tuning a program sends the same messages in each run, unless memory is requested.
   reads_ = !has_others_rights() && !mpi.empty() && options.memory != "off" &&
            (!options.memory.empty() || options.trials_share > 0);
   writes_ = reads_ && !only_reads;
@@ -133,7 +133,7 @@ Recalled MemoryStore::recall(Rank ranks) {
   if (!std::exchange(was_read_, true)) {
     const auto is_there = [](const std::string& folder) { return access(folder.c_str(), X_OK) == 0; };
     if (!named_.empty()) read(named_, Owner::user);
-    else if (usual_places_) {  // what machine this is takes longer to find out than that there is no folder
+    else if (usual_places_) {  // finding the machine's signature takes longer than finding that there is no folder
       if (const std::string folder = memory_folder(); !folder.empty() && is_there(folder))
         read(own_file(), Owner::user);
       for (const std::string& folder : site_memory_folders())
@@ -175,7 +175,8 @@ std::uint64_t MemoryStore::program() {
   return *program_;
 }
 
-/// Whether the last run was of another program, or made far more or fewer calls, of a kind that was measured.
+/// Whether the number of calls of a measured kind is news: the last run was of another program, or made far more or
+/// fewer calls.
 bool MemoryStore::is_news(const CallKind& kind, std::int64_t calls) const {
   const auto magnitude = [](std::int64_t number) {
     return std::bit_width(static_cast<std::uint64_t>(std::min(number, most_calls)));

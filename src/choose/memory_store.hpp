@@ -1,5 +1,5 @@
-/// Where evidence lies between runs: a file of the user's for each machine, MPI and version of the library, and one that
-/// a site may ship.
+/// The files of the memory of measurements: one of the user for each machine, MPI and version of the library, and an
+/// optional one of the site.
 #pragma once
 
 #include <functional>
@@ -16,41 +16,43 @@
 
 namespace swapmeet {
 
-/// The user's folder for files of memory; "": there is none.
+/// Returns the user's folder of memory files; "" if there is none.
 std::string memory_folder();
-/// Those of a site, the first one first.
+/// Returns the site's folders of memory files, the first to read first.
 std::vector<std::string> site_memory_folders();
 
-/// What earlier runs have measured of calls on so many ranks.
+/// The measurements of earlier runs for communicators of one size.
 struct Recalled {
-  std::string text;   ///< of evidence_line()s; how many calls were made only by this program
-  bool many = false;  ///< it made so many of a kind that set-up may wait for none
+  std::string text;   ///< evidence_line()s; with numbers of calls only if made by this program
+  bool many = false;  ///< the program made enough calls of a kind to set up a communicator at once
 };
 
-/// What a process remembers of earlier runs, and what it adds. Thread-safe; reads and writes nothing before it must.
+/// The memory of a process: evidence of earlier runs, and evidence to add to it. Thread-safe. Files are read and
+/// written only when needed.
 class MemoryStore {
  public:
-  /// For a process with such options and such an MPI (as mpi_signature()); of a `library` of that version. Called before
-  /// all else; without it nothing is remembered. `usual_places`: unless SWAPMEET_MEMORY names a file, the usual are used.
+  /// Sets the options, the MPI (mpi_signature()) and the version of the `library`. Must be called first; without it
+  /// nothing is remembered. `usual_places`: whether the standard files are used if SWAPMEET_MEMORY names none.
   void begin(const Options& options, const std::string& mpi, const std::string& library, bool usual_places = true);
 
-  /// By the user's file and by a site's, a text of at most `most_recalled_bytes`. Reads them once, and makes each text once:
-  /// communicators may be made all the time.
+  /// Returns the evidence of the user's and the site's files for communicators of `ranks` ranks, as a text of at most
+  /// `most_recalled_bytes`. The files are read once and each text is made once, since communicators may be created
+  /// often.
   Recalled recall(Rank ranks);
   static constexpr std::size_t most_recalled_bytes = 32 * 1024;
 
-  /// Adds evidence of this run; of no date.
+  /// Adds evidence of this run. Its date is set here.
   void remember(const Evidence& evidence);
-  /// A communicator that ends has made so many calls of a kind. What is kept is the least of any.
+  /// Records that a communicator has ended after `calls` calls of a kind. The least number of any communicator is kept.
   void made(const CallKind& kind, std::int64_t calls);
 
-  /// Adds what was remembered to the user's file, once.
+  /// Adds the evidence of this run to the user's file, once.
   void write();
 
-  /// What to warn the user of, once; "": nothing.
+  /// Returns a warning for the user, once; "" if there is none.
   std::string take_problem();
 
-  /// The user's file; "": none.
+  /// Returns the name of the user's file; "" if there is none.
   std::string file();
 
  private:
@@ -72,15 +74,15 @@ class MemoryStore {
   std::string problem_;
 };
 
-/// The evidence of a text from recall(); what is no evidence is left out.
+/// Parses a text from recall(). Lines that are no evidence are skipped.
 std::vector<Evidence> parse_recalled(std::string_view text);
 
-/// Adds evidence to a file of memory, whatever is there of the same key; one of another key, or that is no memory, is
-/// left as it is, unless `replace_other` says otherwise. "" or the problem.
+/// Adds evidence to a memory file, merged with its contents if they have the same key. A file with another key, or with
+/// other contents, is left unchanged, or overwritten if `replace_other` is set. Returns "" or the problem.
 std::string add_to_memory(const std::string& file, const MemoryKey& key, const std::vector<Evidence>& evidence,
                           bool replace_other);
 
-/// Replaces the evidence of a file of memory by what `change` makes of it. "" or the problem.
+/// Replaces the evidence of a memory file by the result of `change`. Returns "" or the problem.
 std::string change_memory(const std::string& file,
                           const std::function<std::vector<Evidence>(std::vector<Evidence>)>& change);
 

@@ -6,12 +6,13 @@ namespace swapmeet {
 
 namespace {
 
-/// Of a block that leaders pass on: larger ones have gained nothing (docs/measurements/neighbours-clusters.md).
+/// The largest block that leaders forward: forwarding larger ones has gained nothing
+/// (docs/measurements/neighbours-clusters.md).
 constexpr std::int64_t most_led_bytes = 4096;
 
 Choice by_order(const Options& options, const Means& means) {
   Spec spec = *options.algorithm;
-  if (spec.intra == Transport::rows) spec.intra = Transport::automatic;  // rows are for exchanges of all with all
+  if (spec.intra == Transport::rows) spec.intra = Transport::automatic;  // rows exist for all-to-all exchanges only
   std::string problem = unsuitable_for_neighbours(spec);
   if (problem.empty()) problem = unavailable(spec, means);
   if (problem.empty()) return {spec, options.algorithm_from};

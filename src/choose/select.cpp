@@ -21,7 +21,7 @@ bool concerns(const Rule& rule, Collective collective, Rank ranks) {
   return rule.collective == collective && rule.ranks.has(ranks);
 }
 
-/// Narrows the choice to the limits.
+/// Replaces the spec of a choice by one that stays within the limits.
 void limit(Choice& choice, Collective collective, const Shape& shape, std::int64_t block_bytes,
            const Options& options) {
   const Limited within = within_limits(choice.spec, collective, shape, block_bytes, options);
@@ -46,8 +46,8 @@ Choice by_order(const Options& options, const Shape& shape, const Means& means) 
   return {Spec{}, reason, reason + "; using the host MPI on such communicators"};
 }
 
-/// What the first rule of a tuning file says that fits; nullopt: none does. `open`: sizes that have no other answer,
-/// around this one.
+/// Returns the choice of the first rule of a tuning file that fits; nullopt if none does. `open`: the range of sizes
+/// around `block_bytes` with the same answer.
 std::optional<Choice> by_tuning(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                 const Options& options, const Means& means, Range& open) {
   const Nodes nodes(shape);
@@ -67,9 +67,10 @@ std::optional<Choice> by_tuning(Collective collective, const Shape& shape, std::
   return std::nullopt;
 }
 
-constexpr std::int32_t most_priced_class = 24;  ///< larger blocks get what these get
+constexpr std::int32_t most_priced_class = 24;  ///< larger blocks get the choice of this class
 
-/// Of calls for which a spec is chosen: ranks do not know the sizes of others' blocks.
+/// Returns the size class for which a spec is chosen. It is unknown for unequal blocks: ranks do not know the sizes of
+/// other ranks.
 std::int32_t class_chosen_for(Collective collective, std::int64_t block_bytes) {
   return of_unequal_blocks(collective) ? unknown_class : std::min(block_class(block_bytes), most_priced_class);
 }
@@ -79,7 +80,8 @@ std::string reason_for(const Expectation& chosen, const Expectation& host) {
          microseconds(host.seconds()) + " (" + basis(host) + ")";
 }
 
-/// The least expected time, of what can be had and is proved. `learns`: more is known when blocks of other sizes come.
+/// Returns the choice with the least expected time, among available and proved specs. `learns`: evidence may be added
+/// before blocks of other sizes come, so the choice is not extended to other sizes.
 Choice by_expectation(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means,
                       const Knowledge& knowledge, bool learns) {
   if (shape.ranks < 2) return {Spec{}, "one rank only"};
@@ -158,7 +160,8 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   for (std::size_t i = 1; i < expected.size() && kept.size() < most; ++i) {
     Expectation one = expected[i];
     if (kept.size() >= least && one.seconds() > reach * kept[1].seconds()) break;
-    const auto like = [&](const Expectation& other) {  // for the same causes: the model is off by about the same
+    // the same causes of their times: the model's error is about the same
+    const auto like = [&](const Expectation& other) {
       return other.spec.family == one.spec.family && other.spec.dimensions == one.spec.dimensions &&
              one.calls + other.calls == 0 && family.apart_s(one.spec, other.spec, bytes) < alike * other.price_s;
     };

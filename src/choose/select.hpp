@@ -1,5 +1,5 @@
-/// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM), the rules of a tuning file, or
-/// what each spec is expected to take (expectation.hpp).
+/// Selection of a spec for a call, by data that all ranks share: the user's algorithm (SWAPMEET_ALGORITHM), the rules
+/// of a tuning file, or the expected times (expectation.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,66 +14,69 @@
 
 namespace swapmeet {
 
-/// What is known of the machine, the same on all ranks of a communicator.
+/// The knowledge of the machine on which choices rest, the same on all ranks of a communicator.
 struct Knowledge {
-  Machine machine = standard_machine();  ///< as it is described, or assumed
-  Doubt doubt{};                         ///< of the model, by this description
+  Machine machine = standard_machine();  ///< the description, given or assumed
+  Doubt doubt{};                         ///< uncertainty of the model with this description
   std::vector<Evidence> evidence{};
-  /// Makes much of messages. As long as nobody has measured the network, it may be slower than is assumed; and on one node
-  /// prices are held against measurements by this model (docs/measurements/node.md).
+  /// The model of the time of messages. The default charges messages most. It is used as long as the network is not
+  /// measured, since it may then be slower than assumed, and on one node, where prices were compared with measurements
+  /// by this model (docs/measurements/node.md).
   Model model = Model::max_rate;
   double ranks_per_core = 1;  ///< the most of any host
-  MeasuredNetwork network{};  ///< of `machine`, as far as it was measured
+  MeasuredNetwork network{};  ///< measured network of `machine`; unknown until it is measured
 
-  /// `machine` with `network`, as ranks find it that share cores, so many on each node: these are busy with the messages of
-  /// all, and with their bytes for about a sixth of the time that these take: an estimate, for copies in the system's software.
+  /// Returns `machine` with the measured network, adjusted for ranks that share cores. `per_node`: ranks of a node.
+  /// Such ranks are delayed by the messages of all ranks of their core. The bytes keep a core busy for about a sixth of
+  /// their transfer time: an estimate for the copies in the system's software.
   Machine as_found(double per_node) const;
 
   bool operator==(const Knowledge&) const = default;
 };
 
-/// Prices rest on this network from now on. Returns whether that is news.
+/// Stores a measured network in `knowledge`, so that prices rest on it. Returns whether it adds anything.
 bool describe_network(const MeasuredNetwork& network, Knowledge& knowledge);
 
 struct Choice {
   Spec spec;
   std::string reason;
-  std::string problem{};  ///< a sentence to warn the user with: the algorithm that was asked for cannot serve as it is
-  std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< the choice is the same for all blocks of these sizes
+  std::string problem{};  ///< warning for the user if the requested algorithm cannot serve as it is
+  std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< range of block sizes with the same choice
 };
 
-/// The choice for a block of `block_bytes` on `shape`, where messages within nodes can travel by `means`. Pure and the
-/// same on every rank whose options agree. Never a spec that is unsuitable, and by the automatic choice none that is
-/// not proved (verify/verify.hpp). None is above the limits of `options` (limits.hpp): it is narrowed.
+/// Returns the choice for blocks of `block_bytes` on `shape`, with the transports of `means` within nodes. Pure, and
+/// the same on every rank whose options agree. The spec is never unsuitable, and the automatic choice is always a
+/// proved one (verify/verify.hpp). A spec that exceeds the limits of `options` is narrowed (limits.hpp).
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means, const Knowledge& knowledge = {});
 
-/// Why messages within nodes cannot travel as `spec` says; "" if they can.
+/// Returns why the transport of `spec` within nodes is unavailable; "" if it is available.
 std::string unavailable(const Spec& spec, const Means& means);
 
-/// Takes out of `options` what asks for the order of the topology of `spec`, which cannot be had because of `problem`:
-/// the automatic choice is left. Returns a sentence to warn the user with.
+/// Removes from `options` the algorithm, and the rules, with the topology order of `spec`, which is unavailable because
+/// of `problem`; the automatic choice remains. Returns a warning for the user.
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options);
 
-/// What may be tried for blocks of so many bytes on average, where messages within nodes can travel by `means`: the host
-/// MPI, then the few that are expected to be within reach of the best, the fastest first, and `also` in any case. Pure, and
-/// the same on every rank. Each is within the limits of `options` for blocks of any size; whether it is proved is to be seen
-/// before it is executed, for that takes longer than all else. `direct`: as of CallKind.
+/// Returns the candidates of online tuning for blocks of `block_bytes` on average, with the transports of `means`
+/// within nodes: the host MPI, then the few specs that are expected to be close to the best, the fastest first, and
+/// `also` in any case. Pure, and the same on every rank. Each stays within the limits of `options` for blocks of any
+/// size. Whether a spec is proved must be checked before it is executed; it is not checked here, as that takes longer
+/// than all the rest. `direct`: CallKind::direct.
 std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                     const Options& options, const Means& means, const Knowledge& knowledge = {},
                                     const Spec& also = {}, bool direct = false);
 
-/// How many calls of MPI_Alltoall with the smallest blocks the host MPI is expected to make in the time of one such call:
-/// setup_policy.hpp.
+/// Returns the expected time of a call by the host MPI in units of an MPI_Alltoall with the smallest blocks
+/// (setup_policy.hpp).
 double small_calls(Collective collective, const Shape& shape, std::int64_t block_bytes, const Knowledge& knowledge);
 
-/// Whether a tuning file has rules for such calls on so many ranks.
+/// Whether a tuning file has rules for this collective on this number of ranks.
 bool tuned(Collective collective, const Shape& shape, const Options& options);
 
-/// Whether the running application tries candidates() on such calls.
+/// Whether online tuning tries candidates() on such calls.
 bool tries(Collective collective, const Shape& shape, const Options& options);
 
-/// Whether choose() wants to know Shape::hierarchy, and then `means`: ranks must ask one another for these.
+/// Whether choose() needs Shape::hierarchy and, by wants_means(), `means`. The ranks have to exchange both.
 bool wants_nodes(const Shape& shape, const Options& options);
 bool wants_means(const Shape& shape, const Options& options);
 

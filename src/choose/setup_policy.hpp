@@ -1,5 +1,4 @@
-/// When a communicator is worth setting up, by the automatic choice: before its ranks meet, and, on several nodes, before they
-/// join.
+/// The policy of the automatic choice for setting up a communicator: which of its first calls are left to the host MPI.
 #pragma once
 
 #include <cstdint>
@@ -7,38 +6,47 @@
 
 namespace swapmeet {
 
-/// What earlier runs have left of calls of a kind.
+/// The records of earlier runs on calls of one kind.
 struct EarlierCalls {
-  bool measured = false;  ///< by something else than the host MPI
-  std::int64_t made = 0;  ///< on each communicator of this program's last run, at least; 0: not known
+  bool measured = false;  ///< by another spec than the host MPI
+  std::int64_t made = 0;  ///< on each communicator of this program's last run, at least; 0: unknown
 };
 
-/// Before the ranks have met, the first calls are left to the host MPI by their number alone, as communicators that are made for
-/// few calls cannot earn what meeting takes. They count below as calls like the one that is asked about.
+/// The decision when to set up a communicator. It has two stages.
 ///
-/// Setting up on several nodes takes some six small collectives, about as long as six calls with the smallest blocks (which take as many
-/// rounds of messages). What a call gains is not known before. So the host MPI serves the first calls, until they have taken
-/// about as long: then setting up costs at most what they took, and a program at most twice the better of both ways,
-/// however many calls it makes (ski rental); three times, where earlier runs have made enough such calls to measure them,
-/// and half is awaited. None is, where each communicator of this program's last run made so many calls that by the host MPI
-/// they take four times as long as setting up: if fewer come now, each communicator has lost it in this run, but not in the
-/// next one. The time of a call is the model's: no clock is read, so all ranks do the same. In a first run at least
-/// three calls are awaited: the first may make connections, and two are timed. So programs of three calls, as transforms
-/// make them, never set up.
+/// Before the exchange of parameters a fixed number of first calls is left to the host MPI: communicators with few
+/// calls cannot earn the time of that exchange. In the second stage these calls count as calls of the kind that comes
+/// next.
+///
+/// Setting up a communicator on several nodes takes some six small collectives, about as long as six calls with the
+/// smallest blocks (which take as many rounds of messages). The gain per call is unknown beforehand. So the host MPI
+/// serves the first calls until they have taken about as long as setting up (ski rental). Setting up then costs at most
+/// the time of these calls, and a program takes at most twice the time of the better alternative, however many calls it
+/// makes. If earlier runs made enough such calls to measure them, half as long a wait suffices, and the factor is
+/// three.
+///
+/// There is no wait if each communicator of this program's last run made so many calls that the host MPI needs four
+/// times the time of setting up for them. If fewer calls come this time, each communicator has wasted its set-up in
+/// this run, but not in the next one.
+///
+/// The time of a call is the model's. No clock is read, so all ranks decide alike. In a first run at least three calls
+/// are left to the host MPI: the first one may make connections, and two are timed. Programs with three calls, as
+/// transforms make them, are thus never set up.
 class SetupPolicy {
  public:
   static constexpr double first_calls = 6, first_known_calls = 3, repeated_calls = 4 * first_calls;
   static constexpr int least_calls = 3;
 
-  /// The next `calls` calls are left to the host MPI before the ranks meet.
+  /// Leaves the next `calls` calls to the host MPI, before the exchange of parameters.
   void leave(int calls) { to_leave_ = calls; }
-  /// Whether the call that comes is; counts it.
+  /// Returns whether the next call is left to the host MPI before the exchange of parameters, and counts it.
   bool leaves_call() { return to_leave_ > 0 && (++left_, to_leave_-- > 0); }
   bool leaves_more() const { return to_leave_ > 0; }
-  /// The ranks meet: no call is left for that any more.
+  /// The exchange of parameters takes place: no further call is left to the host MPI before it.
   void set_up() { to_leave_ = 0; }
 
-  /// Counts a call that takes as long as `small_calls` of the smallest blocks (family.hpp). Whether setting up is worth it now.
+  /// Counts a call that takes as long as `small_calls` calls with the smallest blocks (family.hpp). Returns whether to
+  /// set up the communicator now.
   bool over(const EarlierCalls& earlier, double small_calls) {
     awaited_ += std::exchange(left_, 0) * small_calls;
     if (earlier.measured && static_cast<double>(earlier.made) * small_calls >= repeated_calls) return true;
@@ -49,16 +57,17 @@ class SetupPolicy {
     return false;
   }
 
-  /// Many calls will come: the user has said so.
+  /// Ends the wait: the user has announced many calls.
   void end() {
     awaited_ = first_calls;
     calls_ = least_calls;
   }
 
  private:
-  int to_leave_ = 0, left_ = 0;  ///< before the ranks meet
-  double awaited_ = 0;           ///< in calls of the smallest blocks
-  int calls_ = 0;                ///< since they have met: these are timed
+  /// calls before the exchange of parameters: still to leave; left and not yet counted in awaited_
+  int to_leave_ = 0, left_ = 0;
+  double awaited_ = 0;  ///< time of the calls left to the host MPI, in calls with the smallest blocks
+  int calls_ = 0;       ///< calls left to the host MPI after the exchange of parameters, which are timed
 };
 
 }  // namespace swapmeet

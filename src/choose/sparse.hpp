@@ -1,4 +1,4 @@
-/// How a sparse exchange is made.
+/// The choice of an algorithm for sparse exchanges.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@
 namespace swapmeet {
 
 struct SparseChoice {
-  Spec spec;  ///< Spec::sparse is not `automatic`
+  Spec spec;  ///< Spec::sparse is never `automatic`
   std::string reason;
 };
 
-/// On so many ranks the sums of a census take about as long as what it saves against NBX: one latency, for its sends
-/// need not be acknowledged (docs/howto/sparse.md).
+/// The largest number of ranks for `sparse=census`, which sums up the number of messages for each rank before they are
+/// sent. On this many ranks the sums take about as long as the latency that they save against NBX, whose sends must be
+/// acknowledged (docs/howto/sparse.md).
 inline constexpr Rank most_ranks_for_census = 1024;
 
-/// By the algorithm that was asked for, where it says something of sparse exchanges and suits `shape`; else by the number
-/// of ranks. Pure, and the same on every rank whose options agree.
+/// Returns the requested algorithm if it names a sparse one and suits `shape`, else a choice by the number of ranks.
+/// Pure, and the same on every rank whose options agree.
 SparseChoice choose_sparse(const Shape& shape, const Options& options);
 
-/// Whether it wants to know Shape::hierarchy.
+/// Whether choose_sparse() needs Shape::hierarchy.
 bool sparse_wants_nodes(const Options& options);
 
 }  // namespace swapmeet

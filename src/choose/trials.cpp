@@ -11,21 +11,23 @@ namespace swapmeet {
 namespace {
 
 constexpr std::int64_t endless = std::int64_t{1} << 50;
-constexpr std::int64_t least_watched = 1000;     ///< calls before what is known is looked at again
-constexpr std::int64_t least_remembered = 250;   ///< the same of what only earlier runs have measured
-constexpr double waiting_calls = 0.5;            ///< what waiting for all ranks is taken to cost at first, in calls
-constexpr double first_noise = 0.4;              ///< of an arm's first call, which may make connections
-constexpr double of_median = 1.25;               ///< its deviation, in those of a mean
-constexpr double usual_noise = 0.15;             ///< deviation of the logarithm of a time, as long as nothing is known
-constexpr double margin = 0.95, by_host = 0.97;  ///< what is usual changes for an arm that takes less than so much
-constexpr double sure_of_spec = 2.5;  ///< deviations by which what replaces the host MPI must be ahead: of many looks
-constexpr double sure_of_ours = 1;    ///< the same of what replaces another of ours
-constexpr double sure_of_host = 0.5;  ///< of the host MPI itself
-constexpr double sure_slower = 2;     ///< the same of what is not even measured
-constexpr double least_s = 1e-9;      ///< of a call
-constexpr double other = 2;           ///< a time that is not what it was
-constexpr double promise = 0.9;       ///< of the usual time: what is expected to take less is worth trying early
-constexpr double early_share = 10, unpromising_share = 1.5;  ///< of the share of all time, in early calls
+constexpr std::int64_t least_watched = 1000;    ///< calls before the first repeated measurement
+constexpr std::int64_t least_remembered = 250;  ///< the same if only earlier runs have measured
+constexpr double waiting_calls = 0.5;           ///< assumed cost of waiting for all ranks at first, in calls
+constexpr double first_noise = 0.4;   ///< deviation of the logarithm of an arm's first call, which may make connections
+constexpr double of_median = 1.25;    ///< standard deviation of a median, in those of a mean
+constexpr double usual_noise = 0.15;  ///< deviation of the logarithm of a time, as long as nothing is known
+/// share of the usual time below which an arm (the host MPI) becomes usual
+constexpr double margin = 0.95, by_host = 0.97;
+/// deviations by which an arm that replaces the host MPI must be faster: it is checked many times
+constexpr double sure_of_spec = 2.5;
+constexpr double sure_of_ours = 1;    ///< the same if it replaces another arm than the host MPI
+constexpr double sure_of_host = 0.5;  ///< the same if the host MPI replaces another arm
+constexpr double sure_slower = 2;     ///< deviations beyond which an arm is too slow to be measured
+constexpr double least_s = 1e-9;      ///< least time of a call
+constexpr double other = 2;           ///< factor by which a repeated measurement means that the machine has changed
+constexpr double promise = 0.9;       ///< share of the usual time below which an arm is worth an early trial
+constexpr double early_share = 10, unpromising_share = 1.5;  ///< factors of `share` for the early budget
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -37,7 +39,7 @@ double median(std::vector<double> values) {
 double density(double x) { return elementary::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
 double below(double x) { return elementary::erfc(-x / std::numbers::sqrt2) / 2; }
 
-/// Of a normal distribution around `mean`, what is above 0.
+/// Returns the mean of max(x, 0) for a normally distributed x.
 double mean_above(double mean, double deviation) {
   if (deviation <= 0) return std::max(0.0, mean);
   return deviation * density(mean / deviation) + mean * below(mean / deviation);
@@ -47,7 +49,7 @@ std::int64_t whole(double calls) {
   return static_cast<std::int64_t>(std::min(std::ceil(std::max(0.0, calls)), static_cast<double>(endless)));
 }
 
-/// Whether who takes less than others is expected to take far less than what is usual. Logarithms of times.
+/// Whether the least expected time is far below the usual one. Logarithms of times.
 bool far_less(double least, double usual) { return least < usual + elementary::log(promise); }
 
 }  // namespace
@@ -65,7 +67,7 @@ Trials::Trials(double share, std::span<const Expectation> arms, int usual, const
   });
   remembered_ = first.calls > 0 && first.date != 0;
   const bool compared = arms[native].calls > 0;
-  early_calls_ = remembered_ && fastest && compared ? 0 : early_;  // another run has paid them
+  early_calls_ = remembered_ && fastest && compared ? 0 : early_;  // another run has spent the early budget
   for (const Expectation& arm : arms) arms_.push_back({arm.time, arm.calls > 0});
   arms_[native].prepared = arms_[static_cast<std::size_t>(usual)].prepared = true;
   arms_[static_cast<std::size_t>(usual)].called = true;
@@ -82,7 +84,7 @@ double Trials::spread_s(int arm) const {
   return seconds(arm) * of_median * noise() / std::sqrt(std::max(1, samples(arm)));
 }
 
-/// The deviation of the logarithm of a sample, from all arms; four samples' worth is what it usually is.
+/// Returns the deviation of the logarithm of a sample, estimated from all arms; `usual_noise` counts as four samples.
 double Trials::noise() const {
   constexpr double before = 4;
   double sum = before * usual_noise * usual_noise, samples = before;
@@ -91,7 +93,7 @@ double Trials::noise() const {
     const double middle = median(arm.samples);
     for (const double sample : arm.samples) {
       const double off =
-          std::min(std::abs(elementary::log(sample / middle)), 1.0);  // one that is far off counts no more
+          std::min(std::abs(elementary::log(sample / middle)), 1.0);  // an outlier counts no more than this
       sum += off * off;
     }
     samples += static_cast<double>(arm.samples.size() - 1);
@@ -99,7 +101,7 @@ double Trials::noise() const {
   return std::sqrt(sum / samples);
 }
 
-/// By priors and samples together.
+/// Computes the beliefs from priors and samples.
 void Trials::believe() {
   const double one = noise();
   std::vector<Measured> measured;
@@ -116,17 +118,20 @@ void Trials::believe() {
   beliefs_ = posterior(measured, doubt_.common);
   for (std::size_t i = 0; i < arms_.size(); ++i) {
     beliefs_[i].log_mean += arms_[i].prior.log_mean;
-    if (measured[i].calls == 0) beliefs_[i].deviation = measured[i].own;  // what is common changes no comparison
+    // the error that all arms share changes no comparison
+    if (measured[i].calls == 0) beliefs_[i].deviation = measured[i].own;
   }
 }
 
-/// In calls as usual, for each call to come: what one more sample of the arm is expected to change for the better.
+/// Returns the expected gain of one more sample of the arm, per call to come, in usual calls.
 double Trials::gain(std::size_t arm, double noise) const {
   const auto usual = static_cast<std::size_t>(usual_);
   const Belief& mine = beliefs_[arm];
   const double learnt =
-      mine.deviation * mine.deviation / elementary::hypot(mine.deviation, noise);  // by how much the mean may move
-  // What seems faster by the margin is taken when that is sure: until then the one of both that is less sure is measured.
+      // deviation of the change of the mean
+      mine.deviation * mine.deviation / elementary::hypot(mine.deviation, noise);
+  // An arm that seems faster by the margin becomes usual once that is certain. Until then the less certain of the two
+  // is measured.
   const auto ahead = [&](std::size_t other) {
     return beliefs_[usual].log_mean - beliefs_[other].log_mean + elementary::log(other == native ? by_host : margin);
   };
@@ -143,7 +148,7 @@ double Trials::gain(std::size_t arm, double noise) const {
   return std::min(1.0, most);
 }
 
-/// In calls as usual: what a trial of the arm is expected to cost.
+/// Returns the expected cost of a trial of the arm, in usual calls.
 double Trials::cost(std::size_t arm) const {
   const auto usual = static_cast<std::size_t>(usual_);
   const double call_s = elementary::exp(beliefs_[usual].log_mean);
@@ -151,22 +156,23 @@ double Trials::cost(std::size_t arm) const {
   double longer = 0;
   if (arm != usual) {
     const double apart = beliefs_[arm].log_mean - beliefs_[usual].log_mean, unsure = beliefs_[arm].deviation;
-    const double mean = elementary::exp(apart + unsure * unsure / 2);  // of a log-normal ratio, what is above 1
+    // mean of the excess over 1 of a log-normal ratio
+    const double mean = elementary::exp(apart + unsure * unsure / 2);
     longer = unsure > 0 ? mean * below(apart / unsure + unsure) - below(apart / unsure) : std::max(0.0, mean - 1);
   }
   const double setup = arms_[arm].prepared ? 0 : setup_s / call_s;
   return waiting + in_a_row_ * longer + setup;
 }
 
-/// Whether something else is expected to take far less than what is usual; or that is ours, and may be slower than the host
-/// MPI.
+/// Whether an early trial promises much: another arm is expected to take far less than the usual one, or the usual arm
+/// is not the host MPI and may be slower than it.
 bool Trials::promising() const {
   if (usual_ != native) return true;
   const auto least = std::ranges::min_element(beliefs_, {}, &Belief::log_mean);
   return far_less(least->log_mean, beliefs_[static_cast<std::size_t>(usual_)].log_mean);
 }
 
-/// Whether it is not all but sure that what is usual takes less.
+/// Whether the arm is possibly faster than the usual one.
 bool Trials::may_be_faster(int arm) const {
   const Belief &other = beliefs_[static_cast<std::size_t>(arm)], &usual = beliefs_[static_cast<std::size_t>(usual_)];
   return other.log_mean - usual.log_mean < sure_slower * elementary::hypot(other.deviation, usual.deviation);
@@ -189,7 +195,7 @@ void Trials::plan() {
   if (between_s_ > 0) call_s = std::min(call_s, between_s_);
   const double spent = cost_s_ / call_s, so_far = static_cast<double>(calls_);
   const double early = promising() ? early_share : unpromising_share;
-  double least = static_cast<double>(endless);  // calls that are to come for a trial to be worth what it costs
+  double least = static_cast<double>(endless);  // number of calls at which the gain of the best trial equals its cost
   std::int64_t soonest = endless;
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
     const double costs = cost(arm), gains = gain(arm, one);
@@ -200,7 +206,7 @@ void Trials::plan() {
     const double allowed = std::max(left / ((1 + early) * share_), (left - 100 * early_calls_ * share_) / share_);
     soonest = whole(std::max(least - foreseen, allowed) - so_far);
   }
-  // What is taken because of a model alone is measured at once, where there is something to compare it with.
+  // An arm that became usual by the model alone is measured at once, if there is a measurement to compare it with.
   const bool compared = std::ranges::any_of(arms_, [](const Arm& arm) { return arm.known || !arm.samples.empty(); });
   if (!tried(usual_) && compared) soonest = 1, next_ = usual_;
   if (usual_ != native && !tried(native) && (watched_calls_ > 0 || may_be_faster(native))) {
@@ -209,7 +215,7 @@ void Trials::plan() {
   }
   const bool unseen = remembered_ && watched_calls_ == 0;
   const std::int64_t look = (unseen ? least_remembered : std::max(least_watched, 2 * watched_calls_)) - calls_;
-  const auto due = static_cast<double>(look);  // what may be wrong by far waits for no budget
+  const auto due = static_cast<double>(look);  // a time that may be wrong by far does not wait for the budget
   const double waits = unseen ? due : std::max(due, (spent + cost(usual)) / share_ - so_far);
   if (whole(waits) < soonest) {
     watching_ = true;
@@ -230,7 +236,7 @@ int Trials::next() {
 }
 
 void Trials::took(double waiting_s, double call_s, double since_s) {
-  // the most of any rank is then the least waiting: of the rank that came last
+  // The maximum over the ranks of the negated waiting time is the least waiting: that of the rank that arrived last.
   times_ = {std::max(call_s, least_s), -waiting_s, -since_s};
 }
 
@@ -244,7 +250,8 @@ void Trials::learn() {
   const bool told = times_[0] > 0;
   const double call_s = told ? times_[0] : elementary::exp(beliefs_[static_cast<std::size_t>(next_)].log_mean);
   const double waiting_s = std::max(0.0, -times_[1]);
-  // A call for which ranks wait for one another may take far longer than others: where they share cores.
+  // A call that begins with a synchronisation may take far longer than ordinary calls if ranks share cores, so the time
+  // per call in the pause bounds the usual time.
   const double each_s = std::max(0.0, -times_[2]) / static_cast<double>(paused_);
   if (paused_ > 1 || between_s_ == 0) between_s_ = each_s;
   double usual_s = elementary::exp(beliefs_[static_cast<std::size_t>(usual_)].log_mean);
@@ -254,13 +261,13 @@ void Trials::learn() {
   cost_s_ += waiting_s + row_ * std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
   const double known_s = seconds(next_) > 0 || !arm.known ? seconds(next_) : elementary::exp(arm.prior.log_mean);
   const bool first = !arm.called && row_ == 1;
-  if (!told) {                                                           // it is no sample
-  } else if (!first || call_s < usual_s) arm.samples.push_back(call_s);  // connections have made it no shorter
+  if (!told) {                                                           // the trial is no sample
+  } else if (!first || call_s < usual_s) arm.samples.push_back(call_s);  // connections have not made it shorter
   else if (next_ != native || elementary::log(call_s) < arm.prior.log_mean)
-    arm.first_s = call_s;  // else it tells nothing
+    arm.first_s = call_s;  // a slow first call of the host MPI is ignored
   arm.prepared = arm.called = true;
-  const bool late = first && call_s > known_s;                             // by its connections, maybe
-  if (watching_ && late) watched_ = watched_ == native ? usual_ : native;  // so it is looked at once more
+  const bool late = first && call_s > known_s;                             // perhaps because of its connections
+  if (watching_ && late) watched_ = watched_ == native ? usual_ : native;  // the measurement is repeated once more
   else if (watching_ && known_s > 0 && (call_s > other * known_s || known_s > other * call_s))
     return begin_anew(call_s);
   else if (watching_ && watched_ == native) watched_calls_ = calls_;
@@ -274,8 +281,8 @@ bool Trials::tried(int arm) const {
   return !one.samples.empty() || one.known || one.first_s > 0;
 }
 
-/// What is usual becomes the arm that is expected to take least, if that was tried, and surely takes less. The host MPI
-/// needs less evidence: it is what there would be without us; to leave it takes most.
+/// Makes the arm with the least expected time the usual one, if it was tried and is certainly faster. The host MPI
+/// needs less evidence: users would have it without this library, so leaving it requires more.
 void Trials::change() {
   const auto expected = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].log_mean; };
   const auto unsure = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].deviation; };
@@ -294,7 +301,7 @@ void Trials::change() {
   usual_ = best;
 }
 
-/// Times are not what they were.
+/// Discards all measurements but the last: the times have changed.
 void Trials::begin_anew(double call_s) {
   for (Arm& arm : arms_) arm.samples.clear(), arm.known = false, arm.first_s = -1;
   arms_[static_cast<std::size_t>(next_)].samples = {call_s};

@@ -21,7 +21,7 @@ namespace {
 
 constexpr off_t full_bytes = off_t{16} << 20;
 
-/// Where batch systems put the number of a job: Slurm, PBS, LSF, Flux, Fujitsu's, Grid Engine.
+/// The variables with the number of a job, by batch system: Slurm, PBS, LSF, Flux, Fujitsu's, Grid Engine.
 constexpr std::array numbers_of_jobs{"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "PJM_JOBID", "JOB_ID"};
 
 std::string number_of_job() {
@@ -42,7 +42,7 @@ std::string host() {
   return name.data();
 }
 
-/// Of several processes that find it full, one renames it.
+/// Renames a full log. If several processes find it full, only one of them renames it.
 void set_aside(int opened, const std::string& file) {
   struct stat ours{}, named{};
   if (flock(opened, LOCK_EX | LOCK_NB) != 0 || fstat(opened, &ours) != 0 || lstat(file.c_str(), &named) != 0) return;

@@ -1,4 +1,4 @@
-/// The little that is needed to write JSON.
+/// Functions that write JSON: a string, and a whole number.
 #pragma once
 
 #include <concepts>
@@ -9,7 +9,7 @@
 
 namespace swapmeet {
 
-/// `text` as a JSON string, with blanks for what is not printable.
+/// Returns `text` as a JSON string, with a blank for each character that is not printable.
 inline std::string json_text(std::string_view text) {
   std::string json = "\"";
   for (const char c : printable(text, ' ')) {
@@ -19,7 +19,7 @@ inline std::string json_text(std::string_view text) {
   return json + '"';
 }
 
-/// As JSON has it.
+/// Returns a whole number as JSON.
 inline std::string number(std::integral auto value) { return std::to_string(value); }
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// Who wants to know of the calls on one communicator: the clock of their phases, and what is to become of it.
+/// The observation of calls on one communicator: the clock of their phases, and its uses (times, trace, watchdog).
 #pragma once
 
 #include <cstdio>
@@ -19,25 +19,25 @@ class Observer {
 
   PhaseClock& clock() { return clock_; }
 
-  /// Around each call; the latter returns the time of the call, by phase.
+  /// Must be called around each call. call_ends() returns the time of the call by phase.
   void call_begins();
   PhaseTimes call_ends();
 
-  /// Calls are published in `post` of `watchdog` from now on, to which it is given back at the end.
+  /// Publishes the calls in `post`, a post of `watchdog`, from now on. The previous post is given back to its watchdog.
   void publish(Watchdog* watchdog, Post* post);
   Post* post() const { return clock_.post(); }
 
-  /// The time of the calls between the two; nothing if it was not begun.
+  /// Must be called around a sequence of calls. end() returns their time by phase; nullopt without begin().
   void begin() { begun_ = clock_.times(); }
   std::optional<PhaseTimes> end();
   bool begun() const { return begun_.has_value(); }
 
-  /// The next call, or the one under way, is recorded in `trace`, for `file` (of rank 0, else nullptr), which are given
-  /// up when it is written.
+  /// Records the next call, or the current one, in `trace`, which will be written to `file` (on rank 0; nullptr
+  /// elsewhere). The observer owns both until written().
   void record(std::unique_ptr<Trace> trace, std::FILE* file);
   const std::unique_ptr<Trace>& trace() const { return trace_; }
   std::FILE* file() const { return file_.get(); }
-  /// Closes the file. "", or what was wrong with it.
+  /// Stops recording, and closes the file. Returns "" or the problem.
   std::string written();
 
  private:
@@ -46,7 +46,7 @@ class Observer {
   };
   PhaseClock clock_;
   Watchdog* watchdog_ = nullptr;
-  PhaseTimes before_{};  ///< the call
+  PhaseTimes before_{};  ///< clock at the beginning of the call
   std::optional<PhaseTimes> begun_;
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<std::FILE, Close> file_;

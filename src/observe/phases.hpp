@@ -1,7 +1,9 @@
-/// Where the time of a call goes: a clock that charges it to phases, and what the executor says to it. Off by default.
+/// The division of a call's time into phases: a clock that charges the time, and the notifications of the executor to
+/// it. Off by default.
 ///
-/// At any moment a call is in one phase; one that begins within another takes over until it ends. Each reading of the
-/// clock ends one span and begins the next, so the phases add up to the time of the call, to the nanosecond.
+/// A call is in exactly one phase at any moment. A phase that begins within another replaces it until it ends. Each
+/// reading of the clock ends one span and begins the next, so the phases add up to the time of the call, to the
+/// nanosecond.
 #pragma once
 
 #include <swapmeet/swapmeet.h>
@@ -19,7 +21,7 @@
 
 namespace swapmeet {
 
-/// As in swapmeet.h.
+/// The phases, with the values of swapmeet.h.
 enum class CallPhase : std::uint8_t {
   pack = SWAPMEET_PHASE_PACK,
   transfer = SWAPMEET_PHASE_TRANSFER,
@@ -34,18 +36,19 @@ enum class CallPhase : std::uint8_t {
 inline constexpr std::array<std::string_view, SWAPMEET_PHASES> phase_names = {"pack", "transfer", "wait",   "unpack",
                                                                               "copy", "metadata", "native", "other"};
 
-/// Of the copies of a step.
+/// Returns the phase of copies with this purpose.
 constexpr CallPhase phase_of(Purpose purpose) {
   return purpose == Purpose::pack ? CallPhase::pack : purpose == Purpose::unpack ? CallPhase::unpack : CallPhase::copy;
 }
 
-/// By phase.
+/// Times, indexed by CallPhase.
 using PhaseTimes = std::array<std::chrono::nanoseconds, SWAPMEET_PHASES>;
 
-/// Of the calls on one communicator. One thread at a time.
+/// The clock of the calls on one communicator. Used by one thread at a time.
 class PhaseClock {
  public:
-  /// A call begins, with `other`; and ends. enter() begins another phase and returns the one before.
+  /// Begin and end a call, which begins in the phase `other`. enter() begins another phase and returns the previous
+  /// one.
   void begin();
   void end() { charge(phase_); }
   CallPhase enter(CallPhase phase) {
@@ -53,22 +56,22 @@ class PhaseClock {
     return std::exchange(phase_, phase);
   }
 
-  /// The time since the last reading was spent in `phase`.
+  /// Charges the time since the last reading to `phase`.
   void charge(CallPhase phase);
   CallPhase phase() const { return phase_; }
 
-  /// Since the clock was made.
+  /// Returns the times of all calls since the clock was made.
   const PhaseTimes& times() const { return times_; }
 
-  /// Where the calls are recorded from now on; nullptr: nowhere.
+  /// Sets the trace in which calls are recorded from now on; nullptr: none.
   void record(Trace* trace) { trace_ = trace; }
   Trace* trace() const { return trace_; }
 
-  /// Where they publish what goes on; nullptr: nowhere.
+  /// Sets the post in which calls publish their progress; nullptr: none.
   void publish(Post* post) { post_ = post; }
   Post* post() const { return post_; }
 
-  /// Whether anybody wants to know of steps and messages.
+  /// Whether notifications of steps and messages are needed.
   bool listens() const { return trace_ || post_; }
   void step(std::size_t index);
   void begins(const void* message, Direction direction, Rank peer, std::int64_t bytes, int tag);
@@ -85,13 +88,14 @@ class PhaseClock {
   Post* post_ = nullptr;
 };
 
-/// What the executor tells of a call, where it may be that nobody listens.
+/// The notifications of the executor about a call, whether the call is observed or not.
 class Watch {
  public:
-  /// `clock`: nullptr if nobody does.
+  /// `clock`: nullptr if the call is not observed.
   explicit Watch(PhaseClock* clock = nullptr) : clock_(clock) {}
 
-  /// As long as it lives, the call is in the phase that then() named last.
+  /// A scope in which the call is in the phase that was passed to during() or, last, to then(). At its end the phase
+  /// before it resumes.
   class Span {
    public:
     Span(PhaseClock* clock, CallPhase phase) : clock_(clock), before_(clock ? clock->enter(phase) : phase) {}
@@ -108,24 +112,26 @@ class Watch {
   };
   [[nodiscard]] Span during(CallPhase phase) const { return {clock_, phase}; }
 
-  /// A turn of a loop that waits is over: it was transfer if bytes have `moved`.
+  /// Ends an iteration of a loop that waits. Its time counts as transfer if bytes have `moved`, else as the current
+  /// phase.
   void turned(bool moved) const {
     if (!clock_) return;
     clock_->charge(moved ? CallPhase::transfer : clock_->phase());
     if (moved) clock_->moved();
   }
 
-  /// The time since the last reading was spent in `phase`.
+  /// Charges the time since the last reading to `phase`.
   void spent(CallPhase phase) const {
     if (clock_) clock_->charge(phase);
   }
 
-  /// Whether the end of each message is to be known when it comes, and not that of all when the last comes.
+  /// Whether the end of each message must be reported at once, not only when all messages have ended.
   bool follows() const { return clock_ && clock_->post(); }
 
-  // For the trace and the watchdog. A message is known by an address that is its own until it is done.
+  // Notifications for the trace and the watchdog. A message is identified by an address that no other message has until
+  // it is done.
 
-  /// What comes belongs to this step of the schedule.
+  /// Sets the step of the schedule to which the next messages belong.
   void step(std::size_t index) const {
     if (PhaseClock* const clock = listener()) [[unlikely]]
       clock->step(index);
@@ -138,7 +144,7 @@ class Watch {
     if (PhaseClock* const clock = listener()) [[unlikely]]
       clock->begins(message, direction, peer, static_cast<std::int64_t>(bytes), tag);
   }
-  /// `bytes`: if its beginning could not say.
+  /// `bytes`: size of the message, if begins() could not state it.
   void done(const void* message, std::int64_t bytes = Trace::as_begun) const {
     if (PhaseClock* const clock = listener()) [[unlikely]]
       clock->done(message, bytes);
@@ -147,7 +153,7 @@ class Watch {
     if (PhaseClock* const clock = listener()) [[unlikely]]
       for (const MPI_Request& message : messages) clock->done(&message, Trace::as_begun);
   }
-  /// The same of bytes received, for which there may have been more room.
+  /// The same as done(), with the number of bytes that were received, which may be less than the room for them.
   void received(std::span<const MPI_Request> messages, MPI_Status* statuses) const {
     if (PhaseClock* const clock = listener()) [[unlikely]]
       for (const MPI_Request& message : messages) clock->done(&message, bytes_in(*statuses++));
@@ -161,7 +167,7 @@ class Watch {
   PhaseClock* clock_;
 };
 
-/// The same where it is known that nobody listens: nothing.
+/// The interface of Watch without any effect, for calls that are known to be unobserved.
 struct Unwatched {
   explicit Unwatched(PhaseClock* = nullptr) {}
 

@@ -1,5 +1,6 @@
-/// What the calls on a communicator publish for the watchdog: relaxed stores into fixed memory, by the one thread that
-/// is in the call. The watchdog of this process reads it, and those of other ranks of the node, out of its memory.
+/// The progress of the calls on a communicator, as published for the watchdog. The thread in the call writes it by
+/// relaxed stores into fixed memory. The watchdog of this process reads it, and those of node peers read it out of the
+/// process's memory.
 #pragma once
 
 #include <algorithm>
@@ -12,30 +13,30 @@
 
 namespace swapmeet {
 
-/// What a rank is doing on a communicator.
+/// The activity of a rank on a communicator.
 enum class Doing : std::uint8_t { nothing, meeting, joining, agreeing, sizes, exchanging, host, planning, checking };
 
-/// The memory of a post: words, for its writer (std::atomic), or as they were read (Plain).
+/// The memory of a post: words that are either atomic, for the writer (std::atomic), or a copy that was read (Plain).
 template <template <class> class Cell>
 struct PostWords {
   using Word = Cell<std::int64_t>;
 
   struct Message {
-    Word key;  ///< an address that is its own until it is done; 0: none
+    Word key;  ///< address that no other message has until it is done; 0: the entry is free
     Word sends, peer, bytes, step;
   };
 
-  Word party;                     ///< which communicator of this process; 0: the post is free
-  Word number;                    ///< by which all ranks know the communicator; no_number: they have not met
-  Word members, name;             ///< hashes of its members' ranks in MPI_COMM_WORLD, and of its name; 0: it has none
-  Word entered, left;             ///< calls begun and ended
-  Word moves;                     ///< rises whenever anything happens
-  Word doing, collective, bytes;  ///< bytes: that the rank sends
-  Word tally;                     ///< address of the Tally of the call, for its own process; 0: not decided
-  Word step;                      ///< of the schedule; no_step: none
-  Word background;  ///< 1: non-blocking exchanges, which wait only while somebody looks after them: `looks` rises
+  Word party;                     ///< number of the communicator in this process; 0: the post is free
+  Word number;                    ///< number of the communicator, the same on all its ranks; no_number: not set up yet
+  Word members, name;             ///< hashes of the members' ranks in MPI_COMM_WORLD and of the name; 0: no name
+  Word entered, left;             ///< numbers of calls begun and ended
+  Word moves;                     ///< counter that rises with every event
+  Word doing, collective, bytes;  ///< bytes: sent by this rank
+  Word tally;                     ///< address of the call's Tally, for this process only; 0: not decided
+  Word step;                      ///< step of the schedule; no_step: none
+  Word background;                ///< 1: post of non-blocking exchanges, whose waiting counts only while `looks` rises
   Word looks;
-  Word untold;  ///< messages in flight that the table had no room for
+  Word untold;  ///< number of messages in flight without an entry in the table
 
   static constexpr std::size_t most_messages = 24;
   Message messages[most_messages];
@@ -46,13 +47,13 @@ using Plain = Value;
 
 static_assert(sizeof(PostWords<std::atomic>) == sizeof(PostWords<Plain>));
 
-/// A post as it was read.
+/// A copy of a post.
 struct PostCopy : PostWords<Plain> {
   static constexpr std::int64_t no_number = -1, no_step = -1;
 
   Doing does() const { return static_cast<Doing>(doing); }
   bool in_call() const { return entered > left; }
-  /// The number of the call under way, or of the next one.
+  /// Returns the number of the current call, or of the next one if there is none.
   std::int64_t call() const { return in_call() ? entered : left + 1; }
 };
 
@@ -70,10 +71,10 @@ class Post : public PostWords<std::atomic> {
     does(Doing::nothing);
   }
 
-  /// The ranks compare their arguments before the call begins.
+  /// Sets the collective before the call begins, for the comparison of arguments.
   void checks(Collective what) { set(collective, static_cast<std::int64_t>(what)); }
 
-  /// Returns what it was doing.
+  /// Sets the activity and returns the previous one.
   Doing does(Doing now) {
     const auto before = static_cast<Doing>(get(doing));
     set(doing, static_cast<std::int64_t>(now));
@@ -115,7 +116,7 @@ class Post : public PostWords<std::atomic> {
         std::ranges::find_if(messages, [&](const Message& one) { return get(one.key) == key_of(message); });
     return place == std::end(messages) ? nullptr : place;
   }
-  /// What was known of a call.
+  /// Clears the description of the call.
   void forget() {
     set(tally, 0);
     set(bytes, 0);
@@ -125,7 +126,7 @@ class Post : public PostWords<std::atomic> {
   }
 };
 
-/// As long as it lives, the rank is `doing` that. `post`: nullptr if there is no watchdog.
+/// A scope in which the rank is `doing` something. `post`: nullptr without a watchdog.
 class DoingNow {
  public:
   DoingNow(Post* post, Doing doing) : post_(post), before_(post ? post->does(doing) : doing) {}
@@ -140,11 +141,11 @@ class DoingNow {
   Doing before_;
 };
 
-/// All posts of a process, where others read them.
+/// All posts of a process, in the memory that node peers read.
 template <template <class> class Cell, class Entry>
 struct BoardOf {
   static constexpr std::size_t most = 64;
-  Cell<std::int64_t> finalizes;  ///< MPI_Finalize has been called
+  Cell<std::int64_t> finalizes;  ///< 1: MPI_Finalize has been called
   Entry posts[most];
 };
 using Board = BoardOf<std::atomic, Post>;

@@ -25,14 +25,15 @@ using Clock = Recorder::Clock;
 constexpr std::size_t most_text_bytes = std::size_t{1} << 16;
 constexpr int most_line_samples = 64;
 
-/// Checkpoints come after 20 ms, then each time that a fifth of the time since the first call has passed without one,
-/// and at least every ten minutes: some hundred in a day, and what a killed process loses is small against what it
-/// leaves.
+/// The times of checkpoints. The first one is at the end of the first call. The next ones follow at least 20 ms apart,
+/// when a fifth of the time since the first call has passed without one, and at least every ten minutes. These are
+/// about a hundred a day, and a killed process loses little in comparison with what it has written.
 constexpr std::chrono::milliseconds least_interval{20};
 constexpr std::chrono::minutes longest_interval{10};
 constexpr int interval_part = 4;
 
-/// When this process was started, as near as a library can tell, and which process that was.
+/// The time at which this library was loaded, which is close to the start of the process, and the process that loaded
+/// it.
 struct Load {
   Clock::time_point time = Clock::now();
   int process = getpid();
@@ -43,20 +44,21 @@ Load& load() {
 }
 __attribute__((constructor)) void at_load() { load(); }
 
-/// Nanoseconds since this process was started.
+/// Returns the nanoseconds since this process was started.
 std::string since_load(Clock::time_point time) {
   return number(std::int64_t{std::chrono::nanoseconds(time - load().time).count()});
 }
 
-/// Which calls of a communicator are written down one by one: the same on all its ranks, and in no step with a pattern
-/// in the calls. All of the first 2048, then 1024 in each doubling. How many calls such a one stands for; 0: it is
-/// none.
+/// Returns how many calls of a communicator the given one represents in the samples; 0: it is no sample. All of the
+/// first 2048 calls are samples, then about 1024 in each doubling. The choice is the same on all ranks, and
+/// pseudo-random, so that it does not coincide with a pattern in the calls.
 std::uint64_t weight(std::uint64_t call) {
   const std::uint64_t every = std::uint64_t{1} << std::bit_width(call >> 11);
   return mixed(call + 1) % every == 0 ? every : 0;
 }
 
-/// The file of `rank`: in place of each %r, or at the end; in a folder one of that name.
+/// Returns the name of the file of `rank`, which replaces each %r of the pattern or is appended to it. In a folder the
+/// name is that of the rank.
 std::string file_name(std::string pattern, const std::string& rank) {
   struct stat there{};
   if (::stat(pattern.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) pattern += "/%r.jsonl";
@@ -66,9 +68,9 @@ std::string file_name(std::string pattern, const std::string& rank) {
   return pattern;
 }
 
-constexpr std::size_t most_words = 512;  ///< bytes of them
+constexpr std::size_t most_words = 512;  ///< of the command line
 
-/// The words of the command line that started this process, as far as they fit.
+/// Returns the command line of this process, truncated to most_words bytes.
 std::string command_line() {
   std::string words = text_of_kernel("/proc/self/cmdline", 1).substr(0, most_words);
   while (words.ends_with('\0')) words.pop_back();
@@ -79,7 +81,8 @@ std::string command_line() {
   return words;
 }
 
-/// What every file begins with, without its closing brace. The boot tells whose clocks can be compared.
+/// Returns the beginning of every file, without its closing brace. Clocks of processes with the same `boot` can be
+/// compared.
 std::string heading() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -108,7 +111,7 @@ std::string json_list(const std::vector<int>& members) {
   return text + ']';
 }
 
-/// Bytes for each destination; or one number, if all are equal.
+/// Returns the bytes for each destination, or one number if all are equal.
 std::string json_sizes(const Blocks& sent, Rank ranks, bool alike) {
   if (alike) return number(ranks == 0 ? std::int64_t{0} : sent.bytes(0));
   std::string text = "[";
@@ -142,7 +145,8 @@ void Recorder::open(const std::string& pattern, int rank, int ranks, const std::
   write();
 }
 
-/// An intercommunicator's is that of its two groups, and how many of the same there were before.
+/// Returns a name for the communicator that is the same on all its ranks. For an intercommunicator it consists of the
+/// first ranks of the two groups, and of the number of intercommunicators with the same ones before.
 std::string Recorder::identity(const Peers& peers, bool inter, bool agreed) {
   if (inter) {
     const MPI_Comm comm = peers.comm;
@@ -165,7 +169,8 @@ std::string Recorder::identity(const Peers& peers, bool inter, bool agreed) {
 
 RecordedCommunicator* Recorder::add(const Peers& peers, Rank ranks, bool inter, bool agreed) {
   const MPI_Comm comm = peers.comm;
-  const std::string id = identity(peers, inter, agreed);  // also if nothing can be written here: other ranks may
+  // needed even if this rank records nothing: other ranks may record
+  const std::string id = identity(peers, inter, agreed);
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
   PMPI_Comm_get_name(comm, name, &length);
@@ -196,7 +201,7 @@ std::uint32_t Recorder::describe(const RecordedCommunicator& communicator, Colle
   const auto exchange = static_cast<std::uint32_t>(exchanges_.size());
   exchanges_.emplace_back();
   std::string name(name_of(collective));
-  name.front() = static_cast<char>(std::tolower(name.front()));  // a small letter in files
+  name.front() = static_cast<char>(std::tolower(name.front()));  // lower case in files
   text_ += "{\"type\":\"exchange\",\"exchange\":" + std::to_string(exchange) +
            ",\"communicator\":" + (communicator.index < 0 ? "null" : std::to_string(communicator.index)) +
            ",\"collective\":\"" + name + "\",\"in_place\":" + (in_place ? "true" : "false") +
@@ -211,7 +216,7 @@ std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collecti
   const auto kind = static_cast<std::uint64_t>(communicator.index) * 16 + static_cast<std::uint64_t>(collective) * 4 +
                     (in_place ? 2 : 0) + (derived ? 1 : 0);
   bool alike = true;
-  // Two independent hashes of 64 bits: that two exchanges are taken for one need not be feared.
+  // Two independent hashes of 64 bits make it negligible that two different exchanges count as one.
   Key key{mixed(kind + 1), mixed(~kind)};
   if (communicator.index >= 0 && !of_neighbours(collective)) {
     if (of_unequal_blocks(collective))
@@ -285,7 +290,7 @@ void Recorder::end_samples() {
   line_samples_ = 0;
 }
 
-/// Writes the totals of exchanges that have changed, and the time that they are of.
+/// Writes the totals of the exchanges that have changed, and the time of the totals.
 void Recorder::checkpoint(Clock::time_point now) {
   end_samples();
   for (std::size_t i = 0; i < exchanges_.size(); ++i) {

@@ -1,6 +1,6 @@
-/// What the application's all-to-alls are, written down for `swapmeet profile`: one file for each rank, whose format is
-/// in docs/profile.md. Calls that are alike are described once and counted. Memory is bounded, whatever the application
-/// does.
+/// The recorder of the application's all-to-alls, for `swapmeet profile`. It writes one file per rank, in the format of
+/// docs/profile.md. Calls with equal arguments are described once and counted. Memory is bounded, whatever the
+/// application does.
 #pragma once
 
 #include <array>
@@ -20,16 +20,17 @@
 
 namespace swapmeet {
 
-/// A communicator of the application, as far as the recorder knows it.
+/// The recorder's state of a communicator of the application.
 struct RecordedCommunicator {
-  int index = 0;  ///< in the file; -1: one of those beyond the limit
+  int index = 0;  ///< in the file; -1: a communicator beyond the limit
   Rank ranks = 0;
-  std::uint64_t calls = 0;  ///< so far
-  /// Of each collective, the exchange that stands for those beyond the limit, and for all of neighbours; -1: there is none yet.
+  std::uint64_t calls = 0;  ///< made so far
+  /// For each collective, the exchange that stands for all calls without a description of their own: calls beyond the
+  /// limit, and neighbourhood collectives. -1: none yet.
   std::array<int, collective_names.size()> undescribed{-1, -1, -1, -1, -1, -1};
 };
 
-/// A call under way; or none.
+/// A call under way; empty if nothing is recorded.
 struct RecordedCall {
   RecordedCommunicator* communicator = nullptr;
   std::uint32_t exchange = 0;
@@ -39,43 +40,45 @@ struct RecordedCall {
   void done() const;
 };
 
-/// Thread-safe.
+/// The recorder of a process. Thread-safe.
 class Recorder {
  public:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::size_t most_communicators = 4096;  ///< described; about 100 bytes each
-  static constexpr std::size_t most_exchanges = 16384;     ///< described; about 200 bytes each
-  /// numbers in their descriptions, in the file only
+  static constexpr std::size_t most_communicators = 4096;  ///< with a description; about 100 bytes each
+  static constexpr std::size_t most_exchanges = 16384;     ///< with a description; about 200 bytes each
+  /// total number of block sizes in descriptions; they are kept in the file only
   static constexpr std::size_t most_sizes = std::size_t{1} << 21;
-  static constexpr std::size_t most_samples = std::size_t{1} << 18;  ///< single calls, in the file only
+  /// calls recorded one by one; they are kept in the file only
+  static constexpr std::size_t most_samples = std::size_t{1} << 18;
 
-  /// Begins the file that `pattern` names for `rank`. Local.
+  /// Creates the file that `pattern` names for `rank`. Local.
   void open(const std::string& pattern, int rank, int ranks, const std::string& algorithm);
 
-  /// Describes the communicator of `peers`, whose blocks are `ranks`. `agreed`: all its ranks record, and it is no intercommunicator: it
-  /// gets an identity that they share. Collective then; else local. The result stays valid; nullptr: nothing is
-  /// recorded.
+  /// Describes the communicator of `peers`, where a rank has `ranks` blocks. `agreed`: all its ranks record, and it is
+  /// no intercommunicator; its ranks then agree on an identity, and the call is collective, else local. The result
+  /// stays valid; nullptr: nothing is recorded.
   RecordedCommunicator* add(const Peers& peers, Rank ranks, bool inter, bool agreed);
 
-  /// A call that begins now, in which `sent` is what this rank sends.
+  /// Records the beginning of a call, in which this rank sends `sent`.
   RecordedCall note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
                     const Blocks& sent);
 
-  /// That it is done.
+  /// Records the end of a call.
   void done(const RecordedCall& noted);
 
-  /// Writes what is left and how it `ended`. Nothing is recorded any more.
+  /// Writes the remaining data and how the program `ended`, and stops recording.
   void close(const char* ended);
 
-  /// At the end of a process that used MPI but no all-to-all: leaves a file that says so, if `pattern` asks for one.
+  /// Writes a file without calls, if `pattern` names one: for a process that used MPI and now exits without any
+  /// all-to-all.
   static void leave_unused(const std::string& pattern);
 
  private:
   struct Exchange {
     std::uint64_t calls = 0, first = 0, last = 0;
     std::chrono::nanoseconds total{}, shortest{}, longest{};
-    bool changed = false;  ///< since it was last written
+    bool changed = false;  ///< since the last checkpoint
   };
   struct Key {
     std::uint64_t first, second;
@@ -95,25 +98,25 @@ class Recorder {
   void checkpoint(Clock::time_point now);
   void write();
 
-  std::timed_mutex mutex_;  ///< guards everything; timed, for a process may exit from a signal handler
+  std::timed_mutex mutex_;  ///< guards all members; timed, since a process may exit from a signal handler
   int file_ = -1;
   std::string name_;
-  int process_ = 0;  ///< a forked child writes nothing
+  int process_ = 0;  ///< process that opened the file; a forked child writes nothing
   int rank_ = 0;
-  std::int64_t identities_ = 0;                  ///< given so far
-  std::map<std::string, int> inter_identities_;  ///< intercommunicators of the same groups so far
+  std::int64_t identities_ = 0;                  ///< number of identities given by this rank so far
+  std::map<std::string, int> inter_identities_;  ///< number of intercommunicators so far, by the groups' first ranks
   std::vector<std::unique_ptr<RecordedCommunicator>> communicators_;
   std::unique_ptr<RecordedCommunicator> beyond_;
   std::vector<Exchange> exchanges_;
   std::unordered_map<Key, std::uint32_t, Hash> known_;
   std::size_t sizes_ = 0, samples_ = 0;
   std::string text_;  ///< not yet written
-  /// the communicator of the line of samples that text_ ends with, and their number
+  /// communicator of the line of samples at the end of text_, and number of these samples
   int samples_of_ = -1, line_samples_ = 0;
   Clock::time_point opened_{}, next_checkpoint_{};
 };
 
-/// Of the process (session/context.hpp).
+/// Returns the recorder of the process (session/context.hpp).
 Recorder& recorder();
 
 }  // namespace swapmeet

@@ -15,12 +15,12 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::size_t most_listed = 8;  ///< messages, and ranks that do as others do
+constexpr std::size_t most_listed = 8;  ///< messages, and ranks in the same call
 
 constexpr std::array<std::string_view, 9> doing_names{"nothing",    "meeting", "joining",  "agreeing", "sizes",
                                                       "exchanging", "host",    "planning", "checking"};
 
-/// As the end of "it is ...".
+/// Returns the activity in words, as the end of "it is ...".
 std::string words(Doing doing) {
   switch (doing) {
     case Doing::meeting: return "setting up the communicator, for which it waits for all its ranks";
@@ -55,7 +55,7 @@ std::string name_text(const Party& party) {
   return (party.name.empty() ? "a communicator without a name" : party.name) + " (" + number(party.ranks) + " ranks)";
 }
 
-/// "step 3; waits for 8 B from rank 2, to send 8 B to rank 1"
+/// Returns a text such as ", step 3; waits to receive 8 B from rank 2, to send 8 B to rank 1".
 std::string messages_text(const PostCopy& post, const Party& party) {
   std::string text;
   if (post.step != PostCopy::no_step) text += ", step " + number(post.step);
@@ -85,8 +85,9 @@ bool without_number(const PostCopy& one, const PostCopy& other) {
   return one.number == PostCopy::no_number || other.number == PostCopy::no_number;
 }
 
-/// Whether a post of another process is of the communicator in which the rank waits. One that has no number yet may be of any of
-/// these ranks that has no other name, and that its process does not know by another post.
+/// Whether a post of another process belongs to the communicator in which the rank waits. A post without a number may
+/// belong to any communicator with these members, unless it has another name, or its process has another post with that
+/// number.
 bool same_communicator(const Stall& stall, const OtherRank& other, const PostCopy& theirs) {
   const PostCopy& mine = stall.post;
   if (theirs.party == 0 || theirs.members != mine.members || theirs.background != mine.background) return false;
@@ -96,7 +97,7 @@ bool same_communicator(const Stall& stall, const OtherRank& other, const PostCop
   return theirs.number == PostCopy::no_number && std::ranges::count(other.posts, mine.number, &PostCopy::number) == 0;
 }
 
-/// What a process does elsewhere.
+/// Returns the activity of a process on other communicators.
 std::string elsewhere_text(const OtherRank& other, const PostCopy* here, const Stall& stall) {
   for (const PostCopy& post : other.posts)
     if (&post != here && post.party != 0 && post.does() != Doing::nothing) {
@@ -142,7 +143,7 @@ std::string text_of(const OtherRank& other, const Stall& stall) {
   return text + ": " + doing_text(*here, stall.party);
 }
 
-/// Ranks that are where they should be come last.
+/// Whether a rank is in the same call. Such ranks are listed last.
 bool is_here(const OtherRank& other, const Stall& stall) {
   return std::ranges::any_of(other.posts, [&](const PostCopy& one) {
     return same_communicator(stall, other, one) && one.does() != Doing::nothing && one.call() == stall.post.call();
@@ -155,7 +156,7 @@ std::string listed(const std::vector<int>& numbers) {
   return text;
 }
 
-/// "": not known yet.
+/// Returns the name of the MPI function; "" if it is not known yet.
 std::string collective_of(const Stall& stall) {
   const auto collective = static_cast<Collective>(stall.post.collective);
   if (!stall.post.in_call() && stall.post.does() != Doing::checking) return "";

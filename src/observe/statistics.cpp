@@ -18,7 +18,7 @@ std::string formatted(const char* format, auto... values) {
   return line;
 }
 
-/// "0 B", "64-127 B", "1-2 KiB"
+/// Returns a name such as "0 B", "64-127 B" or "1-2 KiB".
 std::string class_name(std::size_t size_class) {
   if (size_class == 0) return "0 B";
   const std::uint64_t least = std::uint64_t{1} << (size_class - 1);
@@ -30,7 +30,7 @@ std::string class_name(std::size_t size_class) {
                    : formatted("%llu-%llu %s", first, 2 * first, units[unit]);
 }
 
-/// Takes the numbers out of which "us" or "call" follows. There is one for each communicator that measures.
+/// Removes the numbers before "us" or "call", which differ for each communicator that measures.
 std::string without_measurements(std::string_view reason) {
   constexpr std::string_view digits = "0123456789.";
   std::string text;
@@ -45,7 +45,7 @@ std::string without_measurements(std::string_view reason) {
   return text;
 }
 
-/// The part of an entry that only exchanges of blocks of unequal size have.
+/// Returns the part of an entry that exists for unequal blocks only.
 std::string traffic(const Tally& tally) {
   if (tally.working_bytes == 0 && tally.messages == 0) return "";
   return ", \"messages_sent\": " + std::to_string(tally.messages) +
@@ -53,14 +53,14 @@ std::string traffic(const Tally& tally) {
          ", \"working_bytes\": " + std::to_string(tally.working_bytes);
 }
 
-/// The part of an entry that only an online choice has.
+/// Returns the part of an entry that exists for choices by online tuning only.
 std::string evidence(const Tally& tally) {
   if (tally.trials == 0) return "";
   return ", \"trials\": " + std::to_string(tally.trials) + ", \"trial_seconds\": " + short_text(tally.trial_s, 9) +
          ", \"host_trial_seconds\": " + short_text(tally.host_trial_s, 9);
 }
 
-/// The part of an entry that is there only where phases were measured.
+/// Returns the part of an entry that exists only if phases were measured.
 std::string phases(const Tally& tally) {
   if (std::ranges::all_of(tally.phase_nanoseconds, [](const auto& time) { return time == 0; })) return "";
   std::string text = ", \"phase_nanoseconds\": {";

@@ -1,4 +1,4 @@
-/// Counters of intercepted calls: how many, how large, how long, by which algorithm. Printed or written at exit.
+/// Counters of intercepted calls: their number, sizes, times and algorithms. They are printed or written at exit.
 #pragma once
 
 #include <array>
@@ -16,44 +16,47 @@
 
 namespace swapmeet {
 
-/// The calls of one collective on communicators of one size by one algorithm for one reason. Reasons that differ only in
-/// what was measured are one: each communicator that measures has its own. The first one is shown.
+/// The counters of one collective, on communicators of one size, by one algorithm, for one reason. Reasons that differ
+/// only in measured numbers count as one, since each communicator that measures has its own numbers; the first reason
+/// is shown.
 struct Tally {
   Collective collective;
   std::int32_t ranks;
   std::string algorithm;
   std::string reason;
-  std::string key;  ///< the reason without what was measured
+  std::string key;  ///< the reason without measured numbers
 
   static constexpr std::size_t classes = 42;
   /// Calls by the size of their mean block: class 0 is 0 bytes, class k is [2^(k-1), 2^k) bytes.
   std::array<std::atomic<std::uint64_t>, classes> histogram{};
   std::atomic<std::uint64_t> calls{0}, bytes{0}, nanoseconds{0};
-  /// Of exchanges of blocks of unequal size: messages sent, the bytes in them, and the most working memory at a time.
+  /// For unequal blocks: messages sent, bytes in them, and the most working memory at a time.
   std::atomic<std::uint64_t> messages{0}, message_bytes{0}, working_bytes{0};
-  /// Of an online choice: seconds of a call by this algorithm and by the host MPI, medians of so many trials; 0: none.
+  /// For a choice by online tuning: median seconds of a call by this algorithm and by the host MPI, and the number of
+  /// trials. 0: none.
   std::atomic<double> trial_s{0}, host_trial_s{0};
   std::atomic<int> trials{0};
-  /// By phase; all 0 if nobody asked.
+  /// By phase; all 0 unless phases are measured.
   std::array<std::atomic<std::uint64_t>, SWAPMEET_PHASES> phase_nanoseconds{};
 
   Tally(Collective c, std::int32_t r, std::string a, std::string why, std::string k)
       : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)), key(std::move(k)) {}
-  /// `blocks`: that a rank sends; -1: one for each rank.
+  /// `blocks`: number of blocks that a rank sends; -1: one for each rank.
   void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time, std::int32_t blocks = -1);
   void add_phases(const PhaseTimes& times);
   void add_traffic(const SentTraffic& sent, std::int64_t most_working_bytes);
 };
 
-/// All tallies of the process. Thread-safe.
+/// All counters of the process. Thread-safe.
 class Statistics {
  public:
-  /// The tally with these names, made if it is new. The reference stays valid.
+  /// Returns the counters of these calls, which are created if needed. The reference stays valid.
   Tally& tally(Collective collective, std::int32_t ranks, const std::string& algorithm, const std::string& reason);
 
-  /// A table for people.
+  /// Returns a table for people.
   std::string table() const;
-  /// A JSON object (schema: docs/statistics.md), in lines. `more`: other members of it, each with a comma before it.
+  /// Returns a JSON object of several lines (schema: docs/statistics.md). `more`: additional members, each preceded by
+  /// a comma.
   std::string json(int rank, int world_ranks, const std::string& more = "") const;
 
   bool empty() const;
@@ -63,7 +66,7 @@ class Statistics {
   std::vector<std::unique_ptr<Tally>> tallies_;
 };
 
-/// Of the process (session/context.hpp).
+/// Returns the counters of the process (session/context.hpp).
 Statistics& statistics();
 
 }  // namespace swapmeet

@@ -5,7 +5,7 @@ namespace swapmeet {
 void Trace::spent(std::uint8_t phase, Time from, Time to) {
   end_ = to;
   if (from == to) return;
-  if (!slices_.empty()) {  // a loop that waits reads the clock often
+  if (!slices_.empty()) {  // a waiting loop reads the clock often: extend the last slice
     Slice& last = slices_.back();
     if (last.end == from && last.phase == phase && last.step == step_) return void(last.end = to);
   }

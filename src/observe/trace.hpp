@@ -1,4 +1,5 @@
-/// What one rank did during one call, moment by moment; recorded into memory that was taken before the call.
+/// The trace of one call on one rank: spans of time in phases, and events of messages. It is recorded into memory that
+/// was allocated before the call.
 #pragma once
 
 #include <chrono>
@@ -19,17 +20,17 @@ class Trace {
   using Clock = std::chrono::steady_clock;
   using Time = Clock::time_point;
 
-  /// Time in a phase (CallPhase), in one step.
+  /// A span of time in one phase (CallPhase) and one step.
   struct Slice {
     Time begin, end;
     std::uint32_t step;
     std::uint8_t phase;
   };
 
-  /// A message begins (its memory is handed over), or is done (its memory is ours again).
+  /// The beginning of a message, when its buffer is passed to MPI, or its end, when the buffer may be used again.
   struct Event {
     Time time;
-    const void* message;  ///< its own as long as it is not done
+    const void* message;  ///< address that no other message has until it is done
     std::int64_t bytes;
     std::uint32_t step;
     Rank peer;
@@ -39,8 +40,8 @@ class Trace {
   };
 
   static constexpr std::uint32_t no_step = std::numeric_limits<std::uint32_t>::max();
-  static constexpr std::int64_t as_begun = -1;  ///< bytes of a message whose beginning said it
-  /// slices; and events. More are dropped, and counted.
+  static constexpr std::int64_t as_begun = -1;  ///< size of a message that was stated at its beginning
+  /// maximum number of slices, and of events; further ones are dropped and counted
   static constexpr std::size_t most_records = std::size_t{1} << 16;
 
   Trace() {

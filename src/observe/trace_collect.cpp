@@ -22,7 +22,8 @@ void receive(T* data, std::size_t count, Rank from, const Team* team) {
             team->tag_here(team->tags().of(Kind::trace, 0)), team->comm(), MPI_STATUS_IGNORE);
 }
 
-/// What the clock of `rank` shows more than ours: by the shortest round trip, half of which is the error.
+/// Measures how far the clock of `rank` is ahead of that of this rank, by the shortest of several round trips. Half of
+/// that round trip bounds the error.
 void relate(Rank rank, TraceHead& head, const Team* team) {
   head.error_ns = INT64_MAX;
   for (int i = 0; i < round_trips; ++i) {
@@ -38,6 +39,7 @@ void relate(Rank rank, TraceHead& head, const Team* team) {
   }
 }
 
+/// Answers relate() of rank 0.
 void be_related(const Team* team) {
   for (int i = 0; i < round_trips; ++i) {
     std::int64_t time = 0;
@@ -47,7 +49,7 @@ void be_related(const Team* team) {
   }
 }
 
-/// On rank 0.
+/// Writes the file, on rank 0.
 void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, const Team* team, std::FILE* file) {
   for (Rank rank = 1; rank < call.ranks; ++rank) {
     TraceHead& head = heads[static_cast<std::size_t>(rank)];
@@ -65,7 +67,7 @@ void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, co
     const TraceHead& head = heads[static_cast<std::size_t>(rank)];
     slices.resize(static_cast<std::size_t>(head.slices));
     events.resize(static_cast<std::size_t>(head.events));
-    send("", 0, rank, team);  // its turn: ours is not the memory for the traces of all
+    send("", 0, rank, team);  // lets the rank send: rank 0 has no memory for all traces at once
     receive(slices.data(), slices.size(), rank, team);
     receive(events.data(), events.size(), rank, team);
     written.add(rank, slices, events);

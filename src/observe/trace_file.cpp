@@ -12,24 +12,24 @@
 
 namespace swapmeet {
 
-/// A message as one end saw it.
+/// A message as one of its ends has recorded it.
 struct TraceFile::Message {
   Trace::Event begun;
   Trace::Time done{};
   std::int64_t bytes = 0;
   bool finished = false;
-  std::uint32_t number = 0;  ///< of those from its source to its destination with its tag, in their order
+  std::uint32_t number = 0;  ///< of the messages with the same source, destination and tag, in their order
 };
 
 namespace {
 
-/// Of each kind of message: exchange/tags.hpp.
+/// Returns the name of a kind of message (exchange/tags.hpp).
 const char* kind_of(std::int32_t tag) {
   constexpr const char* kinds[] = {"", "blocks", "blocks to pass on", "sizes", "direct", "", "", "", "grant"};
   return tag > 0 && tag < static_cast<std::int32_t>(std::size(kinds)) ? kinds[tag] : "";
 }
 
-/// The same at both ends of a message, and hardly of two messages.
+/// Returns an identifier of a message that both ends compute alike, and that hardly any other message has.
 std::uint64_t flow_of(Rank source, Rank destination, std::int32_t tag, std::uint32_t number) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const std::int64_t word :
@@ -105,7 +105,7 @@ void TraceFile::add(Rank rank, const std::vector<Trace::Slice>& slices, const st
       microseconds(its.begin_ns - its.ahead_ns - origin_ns_).c_str(), microseconds(its.end_ns - its.begin_ns).c_str(),
       json_text(call_.algorithm).c_str(), its.bytes_sent, its.error_ns, its.dropped);
   for (const Trace::Slice& slice : slices)
-    if (slice.phase != SWAPMEET_PHASE_OTHER)  // which is what is left of the call
+    if (slice.phase != SWAPMEET_PHASE_OTHER)  // which is the rest of the call
       event(R"({"ph":"X","pid":%d,"tid":%d,"cat":"phase","name":"%s","ts":%s,"dur":%s,"args":{%s}})", node(rank), rank,
             std::string(phase_names[slice.phase]).c_str(), when(rank, slice.begin).c_str(),
             microseconds(nanoseconds(slice.end) - nanoseconds(slice.begin)).c_str(), step_of(slice.step).c_str());

@@ -1,4 +1,4 @@
-/// What one rank sends.
+/// Counters of the messages and bytes that one rank sends.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,8 @@ std::string host_name() {
   return name;
 }
 
-/// As in /proc/PID/stat, behind the name of the program, which may hold anything; 'X': there is no such process.
+/// Returns the state of a process as in /proc/PID/stat, where it follows the name of the program, which may contain any
+/// character; 'X' if there is no such process.
 char state_of(int process) {
   const std::string text = first_line_of_kernel("/proc/" + std::to_string(process) + "/stat");
   if (text.empty()) return 'X';
@@ -44,7 +45,7 @@ bool read_process(const NodeRecord& process, std::uint64_t address, void* to, st
   return read_from(static_cast<pid_t>(process.process), {&from, 1}, {&piece, 1});
 }
 
-/// The posts of another process that are in use. False: they cannot be read.
+/// Reads the posts of another process that are in use. Returns false if they cannot be read.
 bool read_board(const NodeRecord& process, OtherRank& other) {
   ProcessIdentity known{};
   if (!read_process(process, process.address, &known, sizeof known)) return false;
@@ -57,7 +58,7 @@ bool read_board(const NodeRecord& process, OtherRank& other) {
   return true;
 }
 
-/// Each line as a JSON string.
+/// Returns each line as a JSON string.
 std::string json_lines(const std::string& text) {
   std::string json;
   for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
@@ -67,8 +68,8 @@ std::string json_lines(const std::string& text) {
   return json;
 }
 
-/// By its number among all ranks, and by that of this process, which it has before its ranks have met: one for calls that
-/// block, one for others.
+/// Returns the number of a communicator that all its ranks share, and its number in this process. The latter exists
+/// before the communicator is set up; blocking and non-blocking calls have one each.
 std::string communicator_json(std::int64_t number, std::int64_t party) {
   return "\"communicator\": " + std::to_string(number) + ", \"local_communicator\": " + std::to_string(party);
 }
@@ -86,7 +87,7 @@ std::int64_t hash_of(const std::string& name) {
   return name.empty() ? 0 : static_cast<std::int64_t>(hash.value() >> 1);
 }
 
-/// Of its processes' numbers, as the kernel names it; 0: not known.
+/// Returns the kernel's number of the namespace of process numbers; 0: unknown.
 std::uint64_t process_namespace() {
   struct stat of{};
   return stat("/proc/self/ns/pid", &of) == 0 ? of.st_ino : 0;
@@ -149,7 +150,7 @@ Post* Watchdog::take(Party party) {
 }
 
 void Watchdog::give_back(Post* post) {
-  // what a rank has ended by MPI_Finalize is of interest to those that still wait
+  // The state of a rank in MPI_Finalize remains readable for ranks that still wait.
   if (!post || board_->finalizes.load(std::memory_order_relaxed) != 0) return;
   const std::lock_guard lock(mutex_);
   parties_.erase(Post::get(post->party));
@@ -174,7 +175,7 @@ void Watchdog::watch() {
   while (!wakes_.wait_for(lock, interval, [this] { return ends_; })) {
     lock.unlock();
     const Clock::time_point now = Clock::now();
-    // a process that was stopped, or a machine that slept, has not waited
+    // A process that was stopped, or a machine that slept, has not waited.
     look(std::min<std::chrono::duration<double>>(now - std::exchange(last, now), 2 * interval));
     lock.lock();
   }
@@ -183,7 +184,7 @@ void Watchdog::watch() {
   write("\"event\": \"ends\"");
 }
 
-/// Field by field, for the calling thread may be writing.
+/// Copies a post word by word, since the calling thread may be writing to it.
 PostCopy Watchdog::read(const Post& post) const {
   constexpr std::size_t words = sizeof(PostWords<Plain>) / sizeof(std::int64_t);
   std::int64_t values[words];
@@ -269,7 +270,7 @@ std::vector<OtherRank> Watchdog::neighbours_of(const Party& party) {
   return all;
 }
 
-/// To the file only: a rank that computes waits for nobody. But others may wait for it.
+/// Reports to the file only that this rank is in no call: it may be computing, but other ranks may wait for it.
 void Watchdog::report_no_call() {
   std::string all;
   for (const Post& post : board_->posts) {

@@ -1,5 +1,5 @@
-/// A thread that reports calls in which nothing moves. It looks at what the calling threads publish (observe/post.hpp),
-/// takes no part in exchanges and calls no MPI. Off by default: then nothing is published.
+/// The watchdog: a thread that reports calls in which nothing moves. It reads what the calling threads publish
+/// (observe/post.hpp), takes no part in exchanges and calls no MPI. Off by default; then nothing is published.
 #pragma once
 
 #include <chrono>
@@ -19,43 +19,44 @@ namespace swapmeet {
 
 class Watchdog {
  public:
-  /// Who watches, and what for.
+  /// The settings of the watchdog.
   struct Setting {
-    double seconds = 0;       ///< that nothing has moved when it is reported
-    std::string file;         ///< "": to standard error
-    int rank = 0, ranks = 1;  ///< of MPI_COMM_WORLD
-    bool threads = false;     ///< several may call MPI at once
+    double seconds = 0;       ///< time without any event after which a call is reported
+    std::string file;         ///< "": standard error
+    int rank = 0, ranks = 1;  ///< in MPI_COMM_WORLD
+    bool threads = false;     ///< whether several threads may call MPI at once
   };
 
   Watchdog() = default;
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Begins to watch. Returns "", or why it cannot.
+  /// Starts the watchdog. Returns "" or the problem.
   std::string start(Setting setting);
   bool on() const { return board_ != nullptr; }
 
-  /// MPI_Finalize has been called.
+  /// Publishes that MPI_Finalize has been called.
   void finalizes();
-  /// The process ends.
+  /// Stops the watchdog, at the end of the process.
   void stop();
 
-  /// A post for the calls on a communicator, until it is given back; nullptr: none is left, or nobody watches.
+  /// Returns a post for the calls on a communicator, to be returned by give_back(); nullptr if none is free, or without
+  /// a watchdog.
   Post* take(Party party);
   void give_back(Post* post);
 
-  /// The process of a rank of MPI_COMM_WORLD, on this node.
+  /// Registers the process of a node peer by its rank in MPI_COMM_WORLD.
   void knows_process(int world_rank, const NodeRecord& process);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// What the watchdog has seen of a post.
+  /// The watchdog's state for one post.
   struct Track {
     std::int64_t party = 0, moves = -1, looks = 0;
-    std::chrono::duration<double> still{};  ///< nothing has moved for so long
+    std::chrono::duration<double> still{};  ///< time without any event
     bool reported = false;
-    std::int64_t number = PostCopy::no_number;  ///< as it was reported
+    std::int64_t number = PostCopy::no_number;  ///< number of the communicator at the report
   };
 
   void watch();
@@ -70,7 +71,7 @@ class Watchdog {
 
   Setting setting_;
   std::unique_ptr<Board> board_;
-  int process_ = 0;  ///< that watches: not a child of it
+  int process_ = 0;  ///< process that started the watchdog, not a child of it
   std::string file_;
   bool file_failed_ = false;
   std::thread thread_;
@@ -79,13 +80,14 @@ class Watchdog {
   std::int64_t moves_of_all_ = -1;
   bool no_call_reported_ = false;
 
-  std::mutex mutex_;  ///< guards what follows; calling threads take it when they make and free a communicator, only
+  /// guards the members below; calling threads lock it only when they create and free a communicator
+  std::mutex mutex_;
   std::condition_variable wakes_;
   bool ends_ = false;
   std::int64_t parties_made_ = 0;
-  bool full_ = false;  ///< a communicator got no post
+  bool full_ = false;  ///< some communicator got no post
   std::unordered_map<std::int64_t, std::shared_ptr<const Party>> parties_;
-  std::unordered_map<int, NodeRecord> processes_;  ///< by rank of MPI_COMM_WORLD
+  std::unordered_map<int, NodeRecord> processes_;  ///< by rank in MPI_COMM_WORLD
 };
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// SWAPMEET_HEAP, read without any memory: malloc asks.
+/// The setting SWAPMEET_HEAP, parsed without any allocation, since malloc() itself needs it.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@ namespace swapmeet {
 
 inline constexpr std::size_t usual_block_bytes = 256 << 10;
 inline constexpr std::size_t least_threshold = 4096;
-/// Of MPI_Alloc_mem, which is not called for small change.
+/// The least block size for MPI_Alloc_mem, which programs do not use for very small blocks.
 inline constexpr std::int64_t alloc_mem_block_bytes = 16 << 10;
 
-/// Blocks of so many bytes come from the heap: 1: the usual number; bytes, such as 65536 or 1MiB. SIZE_MAX: none does, also
-/// where the text is no such thing.
+/// Returns the least size, in bytes, of the blocks that come from the heap. `text` is 1 (the standard size) or a number
+/// of bytes, such as 65536 or 1MiB. SIZE_MAX: no block comes from the heap, also if the text is neither.
 constexpr std::size_t least_block_bytes(const char* text) {
   constexpr std::size_t none = SIZE_MAX, most = std::size_t{1} << 40;
   if (!text || !*text) return none;

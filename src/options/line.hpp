@@ -1,4 +1,4 @@
-/// Lines of the texts of rules and of evidence, word by word.
+/// The parsing of text lines (tuning rules, evidence) word by word.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,19 @@
 
 namespace swapmeet {
 
-/// A line, and how far it has been read.
+/// A line and the position up to which it has been read.
 class Line {
  public:
   Line(std::string_view text, int number) : text_(text), number_(number) {}
 
-  /// The next word; "": there is none.
+  /// Returns the next word; "" at the end of the line.
   std::string_view word() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     begin_ = at_;
     while (at_ < text_.size() && text_[at_] != ' ') ++at_;
     return text_.substr(begin_, at_ - begin_);
   }
+  /// Returns the rest of the line without blanks around it.
   std::string_view rest() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     begin_ = at_;
@@ -32,7 +33,7 @@ class Line {
     at_ = text_.size();
     return rest;
   }
-  /// What is wrong with the word that was read last.
+  /// Returns a problem whose column is that of the last word read.
   Problem problem(std::string what) const { return {std::move(what), number_, static_cast<int>(begin_) + 1}; }
 
   int number() const { return number_; }
@@ -43,7 +44,7 @@ class Line {
   std::size_t begin_ = 0, at_ = 0;
 };
 
-/// "alltoallv"
+/// Returns the name in lower case, such as "alltoallv".
 inline std::string lower_name(Collective collective) {
   std::string name(name_of(collective));
   name.front() = 'a';

@@ -314,7 +314,8 @@ std::string complaint(std::string_view name, std::string_view value, std::string
 std::string unknown_option(std::string_view name, std::string_view value) {
   std::vector<std::string> names;
   for (const Option& option : option_table()) names.emplace_back(option.name.substr(prefix.size()));
-  const std::string near = nearest(name.substr(prefix.size()), names);  // all are near by what they begin with
+  // without the prefix, which would make all names similar
+  const std::string near = nearest(name.substr(prefix.size()), names);
   const bool plain = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
   return complaint(plain ? std::string(name) : in_quotes(name, 120), value,
                    "no such option" + (near.empty() ? "" : "; did you mean " + std::string(prefix) + near + "?"),
@@ -328,7 +329,7 @@ std::string read_algorithm(std::string_view text, Options& options) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   if (text == "auto") return options.algorithm.reset(), "";
   const Result<Spec> spec = parse_spec(text);
-  options.algorithm = spec ? *spec : Spec{};  // a malformed one: the host MPI
+  options.algorithm = spec ? *spec : Spec{};  // the host MPI if the text is malformed
   return spec ? "" : spec.problem().text();
 }
 
@@ -338,7 +339,7 @@ const std::vector<Option>& option_table() {
 }
 
 std::vector<Options::Shared> Options::shared() const {
-  std::string wrong;  // what one rank alone has wrong is to be told
+  std::string wrong;  // a problem of one rank alone must be reported, too
   for (const std::string& problem : problems) wrong += problem + '\n';
   return {
       {"", std::move(wrong)},
@@ -353,7 +354,7 @@ std::vector<Options::Shared> Options::shared() const {
       {"SWAPMEET_TRIALS", short_text(100 * trials_share, 6)},
       {"SWAPMEET_DEVICE", devices_through_host ? "host" : "native"},
       {"SWAPMEET_CHECK", check ? "1" : "0"},
-      {"SWAPMEET_RECORD", recording() ? "a file" : "0"},  // this and the next take part of every rank
+      {"SWAPMEET_RECORD", recording() ? "a file" : "0"},  // these two options need all ranks
       {"SWAPMEET_TRACE", trace.file.empty() ? "0" : "a file, call " + std::to_string(trace.call)},
       {"SWAPMEET_TUNING_FILE",
        tuning.rules.empty() ? "none" : "rules with hash " + std::to_string(tuning.fingerprint())},
@@ -379,7 +380,7 @@ Options read_options(const char* const* environment, Rank world_ranks) {
     const auto option = std::ranges::find(option_table(), name, &Option::name);
     if (option == option_table().end()) {
       options.problems.push_back(unknown_option(name, value));
-    } else if (!value.empty()) {  // set to nothing: as if unset
+    } else if (!value.empty()) {  // an empty value counts as unset
       const std::string problem = option->read(value, options);
       if (!problem.empty()) options.problems.push_back(complaint(name, value, problem, option->fallback));
     }

@@ -1,4 +1,4 @@
-/// One rule of the automatic choice.
+/// A rule of the automatic choice: the spec for a range of calls.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace swapmeet {
 
-/// Whole numbers from `least` to `most`, both included.
+/// A range of whole numbers from `least` to `most`, both included.
 struct Range {
   std::int64_t least = 0, most = INT64_MAX;
 
@@ -18,14 +18,15 @@ struct Range {
   bool bounded() const { return least > 1 || most < INT64_MAX; }
 };
 
-/// For such calls on so many ranks, which are spread over so many nodes, with blocks of so many bytes.
+/// A rule for one collective: it fits calls on communicators whose number of ranks and nodes, and blocks whose size,
+/// are in its ranges.
 struct Rule {
   Collective collective = Collective::alltoall;
   Range ranks{2}, nodes{1};
-  Range bytes;         ///< sizes of unequal blocks are not shared by the ranks, so rules for these leave this open
-  Spec spec;           ///< native too
-  std::string origin;  ///< where the thresholds come from
-  Range per_node{1};   ///< ranks of the node that has the fewest
+  Range bytes;         ///< block sizes; unlimited for unequal blocks, whose sizes the ranks do not share
+  Spec spec;           ///< spec to use; may be native
+  std::string origin;  ///< source of the rule, for messages
+  Range per_node{1};   ///< ranks of the node with the fewest
 };
 
 }  // namespace swapmeet

@@ -21,7 +21,7 @@ constexpr std::string_view first_line = "swapmeet-tuning 1";
 constexpr std::string_view first_words = "swapmeet-tuning ";
 constexpr std::size_t most_bytes_of_a_file = 1 << 20, most_bytes_of_a_line = 1000, most_rules = 2000;
 
-/// "4", "2..8" or "4096..", of numbers from `range.least` on. "" or what is wrong.
+/// Parses "4", "2..8" or "4096.." as a range of numbers from `range.least` on. Returns "" or the problem.
 std::string read_range(std::string_view text, Range& range) {
   const std::string wrong =
       "must be a number, or a range such as 2..8 or 4096.., from " + std::to_string(range.least) + " on";
@@ -35,7 +35,8 @@ std::string read_range(std::string_view text, Range& range) {
   return "";
 }
 
-/// What follows `rule:`, as in `alltoall ranks=2..4 nodes=1 bytes=0..512 use=shared-memory  # why`.
+/// Parses the part of a line after `rule:`, such as `alltoall ranks=2..4 nodes=1 bytes=0..512 use=shared-memory  #
+/// why`.
 Result<Rule> read_rule(Line& line) {
   Rule rule;
   const std::string_view name = line.word();
@@ -78,13 +79,13 @@ bool both_fit(const Rule& one, const Rule& other) {
          one.bytes.meets(other.bytes);
 }
 
-/// "openmpi 5.0" is of "openmpi 5.0.11".
+/// Whether two signatures name the same MPI: one may be less precise, as "openmpi 5.0" and "openmpi 5.0.11".
 bool of_same(std::string_view one, std::string_view other) {
   if (one.size() > other.size()) std::swap(one, other);
   return other.starts_with(one) && (one.size() == other.size() || other[one.size()] == '.');
 }
 
-/// The tuning of a file, or why not.
+/// Reads a tuning file. Returns the problem if it cannot be used here.
 Result<Tuning> read_tuning(const std::string& file, const std::string& mpi) {
   const Result<std::string> text = text_of_file(file, most_bytes_of_a_file);
   if (!text) return text.problem();

@@ -1,4 +1,4 @@
-/// Tuning files: rules of the automatic choice that were measured on a machine (docs/tuning.md).
+/// Tuning files: rules of the automatic choice that were measured on one machine (docs/tuning.md).
 #pragma once
 
 #include <string>
@@ -10,36 +10,36 @@
 
 namespace swapmeet {
 
-/// A file that was read, or that nobody has.
+/// The contents of a tuning file, or the absence of one.
 struct Tuning {
-  std::string file;         ///< "": there is none
-  std::string mpi;          ///< of which it holds, such as "openmpi 5.0.11"
-  std::string machine;      ///< such as machine_signature() returns
-  std::vector<Rule> rules;  ///< no two fit one call
+  std::string file;         ///< "": no file
+  std::string mpi;          ///< MPI for which the rules hold, such as "openmpi 5.0.11"
+  std::string machine;      ///< machine_signature() of the machine for which they hold
+  std::vector<Rule> rules;  ///< no two rules fit one call
 
-  /// A number that is the same for files with the same rules.
+  /// Returns a hash of the rules.
   std::uint64_t fingerprint() const;
 };
 
-/// What is written on one page: a first line `swapmeet-tuning 1`, then lines `mpi: ...`, `machine: ...` and `rule:
-/// ...`. Blank lines and those that begin with # say nothing.
+/// Parses a tuning file: a first line `swapmeet-tuning 1`, then lines `mpi: ...`, `machine: ...` and `rule: ...`, and a
+/// last line `end`. Blank lines and lines that begin with # are ignored.
 Result<Tuning> parse_tuning(std::string_view text);
 
-/// The file for this MPI and machine: `named` (SWAPMEET_TUNING_FILE) if it is not "", else the first of
-/// standard_tuning_files(). One that cannot be used is a sentence in `problems`, and the next is tried. `mpi`: as in
-/// Tuning. Reads files.
+/// Returns the contents of the tuning file for this MPI and machine. It is `named` (SWAPMEET_TUNING_FILE) unless that
+/// is "", then the first of standard_tuning_files(). A file that cannot be used adds a sentence to `problems`, and the
+/// next one is tried. `mpi`: as in Tuning. Reads files.
 Tuning find_tuning(const std::string& named, const std::string& mpi, std::vector<std::string>& problems);
 
-/// Where a file for an MPI of that kind (mpich, openmpi, intel) is looked for, the first one first.
+/// Returns the standard places of the tuning file for a kind of MPI (mpich, openmpi, intel), the first one first.
 std::vector<std::string> standard_tuning_files(const std::string& kind);
 
-/// Folders of what a site gives all its users: $XDG_CONFIG_DIRS.
+/// Returns the configuration folders of the site: $XDG_CONFIG_DIRS.
 std::vector<std::string> site_folders();
 
-/// The processor and how many of them this machine has: files of other machines do not hold.
+/// Returns the name of the processor and the number of processors. Tuning files of other machines are not used.
 std::string machine_signature();
 
-/// "openmpi 5.0.11", of what MPI_Get_library_version() says; "" if it is of no MPI that we know.
+/// Returns a name such as "openmpi 5.0.11" for the text of MPI_Get_library_version(); "" for an unknown MPI.
 std::string mpi_signature(std::string_view library_version);
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// Certificates: of all schedules, of one where ranks do alike, and upper bounds in closed form.
+/// Certificates from the schedules of all ranks, or from one if all ranks do the same, and upper bounds in closed form.
 #include "verify/certificate.hpp"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::int64_t most_events = 50'000'000;  ///< that certify(spec) looks at
+constexpr std::int64_t most_events = 50'000'000;  ///< limit on the work of certify(spec)
 
-/// What its own schedule says of a rank.
+/// Returns the bounds that follow from the schedule of the rank alone: all but early messages.
 Certificate::Bounds own_bounds(const Schedule& schedule) {
   Certificate::Bounds bounds{.scratch_blocks = schedule.scratch_blocks};
   for (const Step& step : schedule.steps) {
@@ -41,7 +41,8 @@ Certificate::Bounds own_bounds(const Schedule& schedule) {
   return bounds;
 }
 
-/// Sets what may arrive early at a rank. `follows`: how far others get; else as many grants as it sends messages.
+/// Sets the bounds on early messages of a rank. `follows`: by the progress of the other ranks; else one grant for each
+/// message that the rank sends.
 void early(const Each& programs, Rank rank, bool follows, Certificate::Bounds& bounds) {
   if (follows) StandingStill(programs, rank).run(bounds);
   else bounds.early_messages = programs.sends(rank);
@@ -56,7 +57,7 @@ void each_number(Certificate::Bounds& to, const Certificate::Bounds& from, auto 
 
 std::int64_t largest(std::int64_t a, std::int64_t b) { return std::max(a, b); }
 
-/// The node of each rank, numbered from 0 in the order of ranks.
+/// Returns the node of each rank, numbered from 0 in the order of the node names.
 std::vector<std::size_t> node_numbers(const Shape& shape) {
   std::vector<std::size_t> numbers(static_cast<std::size_t>(shape.ranks), 0);
   if (shape.hierarchy.empty()) return numbers;
@@ -74,7 +75,7 @@ std::int64_t largest_node(const std::vector<std::size_t>& nodes) {
   return std::ranges::max(ranks);
 }
 
-/// Ranks of a node, if all nodes are equal and follow one another; else all ranks.
+/// Returns the number of ranks of a node if all nodes are equal and consecutive, else the number of all ranks.
 Rank ranks_to_look_at(const std::vector<std::size_t>& nodes) {
   const auto ranks = static_cast<std::int64_t>(nodes.size()), size = largest_node(nodes);
   for (std::int64_t r = 0; r < ranks; ++r)
@@ -82,7 +83,7 @@ Rank ranks_to_look_at(const std::vector<std::size_t>& nodes) {
   return static_cast<Rank>(ranks % size == 0 ? size : ranks);
 }
 
-/// Whether two ranks send and receive alike, each as seen from itself.
+/// Whether two ranks send and receive the same messages, each relative to its own rank.
 bool alike(const Schedule& a, const Schedule& b) {
   const auto same_rounds = [](const Step& one, const Step& other) {
     return one.send_count == other.send_count && one.receive_count == other.receive_count &&
@@ -105,7 +106,7 @@ Certificate of_alike(const Certificate::Bounds& rank, const Shape& shape, bool e
   return certificate;
 }
 
-/// Messages and blocks that a rank receives at most.
+/// Upper bounds on the messages and blocks that a rank receives.
 struct Received {
   std::int64_t messages, blocks;
 };
@@ -113,17 +114,19 @@ struct Received {
 Received received(const Spec& spec, const Counts& counts) {
   if (spec.family != Family::leaders) return {counts.messages, counts.blocks};
   const std::int64_t members = counts.sizes[0], nodes = counts.sizes[1];
-  // From members their blocks, and those to be passed on; from nodes; from the leaders.
+  // The terms are: blocks of node peers and blocks to forward, both from members; blocks from other nodes; blocks from
+  // leaders.
   return {3 * (members - 1) + nodes - 1, counts.blocks + 2 * members * members * nodes};
 }
 
-/// Of a direct exchange in the order of shift, in batches of `window`: docs/proofs.md.
+/// Returns the bound for a direct exchange in shift order, in batches of `window`: docs/proofs.md.
 std::int64_t early_in_batches(std::int64_t ranks, std::int64_t window) {
   const double batches = std::ceil(std::sqrt(8.0 * static_cast<double>(ranks) / static_cast<double>(window) + 4));
   return window * (static_cast<std::int64_t>(batches) + 2);
 }
 
-/// How often the most that any rank sends or receives may pass through a rank on the way to others: docs/proofs.md.
+/// Returns how many times the most bytes that any rank sends or receives may be forwarded through one rank:
+/// docs/proofs.md.
 std::int64_t passing_sums(const Spec& spec, const Counts& counts, std::int64_t ranks) {
   if (spec.family == Family::leaders) return 2 * std::int64_t{counts.sizes[0] - 1};
   if (spec.family != Family::bruck || counts.ranks_differ || !has_closed_form(spec)) return ranks - 1;
@@ -187,7 +190,7 @@ Certificate ceiling(const Spec& spec, const Shape& shape) {
   const Counts counts = count(spec, shape);
   const Received arriving = received(spec, counts);
   const std::int64_t others = shape.ranks - 1, window = spec.window == 0 ? INT64_MAX : spec.window;
-  // A window of leaders, and of nodes with proxies, holds more messages than its number says.
+  // With leaders, and with proxies of nodes, a rank has more messages in flight than the window says.
   const bool counted = spec.family != Family::leaders && !counts.ranks_differ;
   Certificate::Bounds rank{
       .requests = counted ? 2 * std::min(window, counts.messages) : counts.messages + arriving.messages,

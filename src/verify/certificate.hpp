@@ -1,9 +1,10 @@
-/// What an exchange holds at most, in every legal execution: certified before it runs, from its schedules.
+/// Certificates: upper bounds on the requests, peers and messages that a rank holds at a time, in every legal execution
+/// of an exchange. They are computed from its schedules before it runs.
 ///
-/// Legal is every execution in which a message is sent at its start (buffered) or when both ends have started it
-/// (rendezvous), ranks advance at any speed, and exchanges of the same kind follow one another without end. Blocks are
-/// of equal size. Proof: docs/proofs.md, "What an exchange holds at most"; the witness, which shares no code with this,
-/// is tests/core/certificate_test.py.
+/// An execution is legal if each message is sent at its start (buffered) or when both ends have started it
+/// (rendezvous). Ranks may advance at any speed, and exchanges of the same kind follow one another without end. Blocks
+/// are of equal size. The proof is in docs/proofs.md, "What an exchange holds at most". An independent check, which
+/// shares no code with this one, is tests/core/certificate_test.py.
 #pragma once
 
 #include <cstdint>
@@ -15,48 +16,51 @@ namespace swapmeet {
 
 struct Certificate {
   struct Bounds {
-    std::int64_t requests = 0;        ///< outstanding at a time, sends and receives
-    std::int64_t peers = 0;           ///< distinct ranks that it sends to or receives from
-    std::int64_t early_messages = 0;  ///< that have arrived while their receives are not posted, at a time
-    std::int64_t early_blocks = 0;    ///< in such messages, at a time
+    std::int64_t requests = 0;        ///< outstanding sends and receives at a time
+    std::int64_t peers = 0;           ///< distinct ranks that the rank sends to or receives from
+    std::int64_t early_messages = 0;  ///< messages that have arrived before their receives are posted, at a time
+    std::int64_t early_blocks = 0;    ///< blocks in such messages, at a time
     std::int64_t scratch_blocks = 0;  ///< working memory
     bool operator==(const Bounds&) const = default;
   };
-  Bounds rank;  ///< of the rank that has most, each number by itself
-  Bounds node;  ///< summed over the ranks of a node, of the node that has most
-  /// Some execution reaches each number of `rank` but scratch_blocks, which are enough for every rank; otherwise all are
-  /// upper bounds.
+  Bounds rank;  ///< maximum of each number over all ranks
+  Bounds node;  ///< maximum over the nodes of the sum over a node's ranks
+  /// True if some execution reaches each number of `rank`, except scratch_blocks, which is an upper bound for all
+  /// ranks. If false, all numbers are upper bounds.
   bool exact = false;
 };
 
-/// Of all ranks, exact. Requires that verify() finds nothing. O(ranks · messages of all); where ranks of equal nodes do
-/// alike, O(ranks of a node · messages of all).
+/// Returns the certificate of the schedules of all ranks. It is exact unless granted messages have a sliding window.
+/// Requires that verify() finds nothing. Cost: O(ranks · messages of all ranks), or O(ranks of a node · messages of all
+/// ranks) if the ranks of equal nodes do the same.
 Certificate certify(std::span<const Schedule> schedules, const Shape& shape);
 
-/// Exact where that takes less than a second: by certify(schedules), or from one schedule where every rank does what the
-/// others do, for some thousands of ranks; otherwise ceiling(). Requires spec.family != Family::native and
-/// unsuitable(spec, shape) empty.
+/// Returns the certificate of a spec. It is exact where that takes less than a second: by certify(schedules), or, if
+/// every rank does the same as the others, from one schedule (for up to some thousands of ranks). Otherwise it is
+/// ceiling(). Requires spec.family != Family::native, and unsuitable(spec, shape) to be empty.
 Certificate certify(const Spec& spec, const Shape& shape);
 
-/// Upper bounds in closed form, for any number of ranks. O(what count() takes).
+/// Returns upper bounds in closed form, for any number of ranks. It costs as much as count().
 Certificate ceiling(const Spec& spec, const Shape& shape);
 
-/// The same of an exchange whose blocks have unequal sizes, known to their ends alone: upper bounds in closed form.
+/// Upper bounds for an exchange of unequal blocks, whose sizes only their ends know.
 struct UnequalBounds {
-  /// Early bytes, but for the sizes of blocks, are at most early_blocks times the largest block; scratch likewise.
+  /// The bytes of early messages, apart from transmitted sizes, are at most early_blocks times the largest block;
+  /// likewise for scratch.
   Certificate::Bounds rank;
-  /// And at most so many times the most that any rank sends, or receives.
+  /// The bytes of early messages are also at most this number times the most bytes that any rank sends or receives.
   std::int64_t early_sums = 0;
 };
 
-/// Requires that no block is empty, or that ranks agree on sizes (agreement_bytes(spec) > 0); and what certify() does.
+/// Returns upper bounds in closed form. Requires that no block is empty, or that ranks agree on sizes
+/// (agreement_bytes(spec) > 0), and the same as certify().
 UnequalBounds ceiling_of_unequal(const Spec& spec, const Shape& shape);
 
-/// What an entry in a queue of unexpected messages takes, and what an entry takes with its data at most: MPIs send no more
-/// than that before the receive is posted (the largest standard limit of Open MPI is 64 KiB, of btl tcp).
+/// The size of an entry in a queue of unexpected messages, and the largest size of an entry with its data. MPIs send no
+/// more than that before the receive is posted (the largest standard limit of Open MPI is 64 KiB, of btl tcp).
 inline constexpr std::int64_t early_entry_bytes = 512, most_early_bytes = std::int64_t{64} << 10;
 
-/// Room that messages which arrive early may take, in bytes, if blocks have so many bytes.
+/// Returns an upper bound on the memory of early messages, in bytes, for blocks of `block_bytes`.
 std::int64_t early_bytes(const Certificate::Bounds& bounds, std::int64_t block_bytes);
 
 }  // namespace swapmeet

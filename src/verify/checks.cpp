@@ -1,4 +1,4 @@
-/// Bounds, independence within a step, and matching.
+/// Checks of bounds, and of independence within a step.
 #include "verify/checks.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void check_messages(const Schedule& schedule, std::size_t step, std::span<const 
   }
 }
 
-/// Marks of one step: which blocks are read, which are written, by that step.
+/// The blocks that the operations of one step have read and written so far.
 class Marks {
  public:
   explicit Marks(const Schedule& schedule) {
@@ -45,10 +45,10 @@ class Marks {
       of(buffer).assign(static_cast<std::size_t>(schedule.blocks_in(buffer)), {0, 0});
   }
 
-  /// Forgets the marks of earlier steps.
+  /// Begins a step, without the marks of earlier ones.
   void next_step() { ++step_; }
 
-  /// Whether reading (writing) `run` collides with what was marked before; marks it.
+  /// Whether reading (`write`: writing) `run` conflicts with an access that was marked before. Marks this access.
   bool collides(const Run& run, bool write) {
     bool collision = false;
     for (std::int32_t i = 0; i < run.count; ++i) {
@@ -61,7 +61,7 @@ class Marks {
 
  private:
   struct Mark {
-    std::uint32_t read, written;  // the step that did so last
+    std::uint32_t read, written;  // the last step with such an access
   };
   std::vector<Mark>& of(Buffer buffer) { return marks_[static_cast<std::size_t>(buffer)]; }
   std::vector<Mark> marks_[3];

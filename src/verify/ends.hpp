@@ -1,4 +1,4 @@
-/// Where blocks belong, for the proofs: what each receive block must hold in the end.
+/// The correct results for the proofs: the block that each receive block must hold at the end.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace swapmeet {
 
-using Block = std::int64_t;  // rank that sends it · stride + its number in the send buffer
+using Block = std::int64_t;  // source rank · stride + number in its send buffer
 inline constexpr Block nothing = -1;
 
-/// Where blocks belong: each rank's block d to rank d.
+/// The result of an all-to-all: block d of each rank goes to rank d.
 struct AllToAll {
   Block stride;
 
@@ -25,8 +25,9 @@ struct AllToAll {
   }
 };
 
-/// Where blocks belong by the lists of neighbours, as MPI matches them: on a grid block b to block b^1 of the neighbour, else
-/// the n-th block for a rank to the n-th of those that it receives from there.
+/// The result of a neighbourhood collective, by the lists of neighbours, as MPI matches them. On a Cartesian grid block
+/// b goes to block b^1 of the neighbour. Else the n-th block for a rank goes to the n-th of the blocks that this rank
+/// receives from the sender.
 class AmongNeighbours {
  public:
   Block stride = 1;
@@ -52,7 +53,7 @@ class AmongNeighbours {
   Block at_end(std::size_t rank, std::size_t number) const { return ends_[rank][number]; }
 
  private:
-  /// The block that its source sends for block `b` of `rank`; -1: none.
+  /// Returns the number of the block that its source sends for block `b` of `rank`; -1 if there is none.
   std::int64_t sent_from(Rank rank, std::size_t b) const {
     const Neighbourhood& mine = all_[static_cast<std::size_t>(rank)];
     const std::vector<Rank>& to = all_[static_cast<std::size_t>(mine.from[b])].to;
@@ -67,7 +68,8 @@ class AmongNeighbours {
   std::vector<std::vector<Block>> ends_;
 };
 
-/// Requires that there is a flow for each rank, of as many blocks as `ends` has.
+/// Executes flows symbolically and adds findings to `verdict`. Requires one flow for each rank, with as many blocks as
+/// `ends` has.
 template <class Ends>
 void execute_flows(std::span<const Flow> flows, const Ends& ends, const Progress& progress, Verdict& verdict);
 

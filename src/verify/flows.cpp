@@ -1,4 +1,4 @@
-/// Symbolic execution of flows: every size is a symbol, so zero is one of its values and nothing depends on it.
+/// The symbolic execution of flows. Every size is a symbol, so the result holds for all sizes, zero included.
 #include <algorithm>
 
 #include "verify/checks.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank) + ", blocks of unequal size: "; }
 
-/// What ranks know of the blocks that they have.
+/// The blocks that each rank has during the execution.
 template <class Ends>
 class Holders {
  public:
@@ -29,13 +29,14 @@ class Holders {
         holder.here[d] = destination != nobody && destination != static_cast<Rank>(r);
       }
       for (std::size_t s = 0; s < static_cast<std::size_t>(flows[r].ending_blocks()); ++s) {
-        const Block block = ends.at_end(r, s);  // its own blocks are copied
+        const Block block = ends.at_end(r, s);  // a rank copies its own blocks
         holder.received.push_back(block == nothing || block / ends.stride == static_cast<Block>(r));
       }
     }
   }
 
-  /// What the round sends must be there when it begins: then no order of completion can send what has not arrived.
+  /// Begins a round. The blocks that it sends must have arrived by then, so that no order of completion can send one
+  /// that has not.
   void enter(std::size_t r, std::size_t step) {
     const Round& round = flows_[r].rounds[step];
     Holder& holder = holders_[r];
@@ -66,10 +67,10 @@ class Holders {
 
  private:
   struct Holder {
-    std::vector<Block> blocks;                  ///< by their number in the flow
-    std::vector<bool> here;                     ///< the rank has it
-    std::vector<int> received;                  ///< of each that ends here: how often it has come to stay
-    std::vector<std::vector<Block>> in_flight;  ///< the blocks of messages sent that have not been delivered
+    std::vector<Block> blocks;                  ///< by their numbers in the flow
+    std::vector<bool> here;                     ///< whether the rank has the block
+    std::vector<int> received;                  ///< times that each block of the rank's result was received
+    std::vector<std::vector<Block>> in_flight;  ///< blocks of messages that were sent and not delivered
   };
 
   void add(std::size_t rank, const std::string& problem) { verdict_.add(rank_text(rank) + problem); }
@@ -98,7 +99,7 @@ class Holders {
   std::vector<Holder> holders_;
 };
 
-/// Every peer and every number of a block exists.
+/// Checks that every peer and every block number exists.
 void check_flow(const Flow& flow, std::size_t ranks, std::size_t rank, Verdict& verdict) {
   const auto p = static_cast<Rank>(ranks);
   if (flow.ranks != p || flow.rank != static_cast<Rank>(rank) || flow.passed_on < 0)

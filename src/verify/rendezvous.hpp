@@ -1,5 +1,5 @@
-/// All ranks in execution together, if every send is a rendezvous: each rank is the engine that executes schedules and
-/// flows (engine/engine.hpp), and its fabric a mailbox. What messages carry is the business of a `Contents`:
+/// The execution of all ranks together, with every send as a rendezvous. Each rank is the engine that executes
+/// schedules and flows (engine/engine.hpp); its fabric is a mailbox. A `Contents` tracks the data of the messages:
 ///   void enter(rank, step)               a rank begins a step
 ///   void deliver(a, send, b, receive)    message `send` of rank a completes as message `receive` of rank b
 #pragma once
@@ -24,7 +24,7 @@ class Rendezvous {
     for (std::size_t r = 0; r < programs.size(); ++r) ranks_.emplace_back(*this, r);
   }
 
-  /// Runs until nothing can move. False: `progress` gave up.
+  /// Runs until no rank can proceed. Returns false if `progress` requested to stop.
   bool run(const Progress& progress) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) ready_.push_back(r);
     const double all = static_cast<double>(std::max<std::size_t>(1, sends_.size()));
@@ -45,7 +45,7 @@ class Rendezvous {
 
   bool finished(std::size_t r) const { return ranks_[r].over; }
 
-  /// "rank 3, step 1 never finishes; it waits for rank 2"
+  /// Returns a text such as "rank 3, step 1 never finishes; it waits for rank 2".
   std::string stuck(std::size_t r) const {
     const std::size_t index = ranks_[r].mailbox.step;
     const auto& step = rounds_of(programs_[r])[index];
@@ -65,20 +65,20 @@ class Rendezvous {
   }
 
  private:
-  /// One end of a message.
+  /// The state of one end of a message.
   struct End {
     bool started = false;
     std::uint32_t slot = 0;
   };
 
-  /// The fabric of one rank: messages are over when both ends have started, one by one.
+  /// The fabric of one rank. A message ends when both its ends have started; messages end one at a time.
   struct Mailbox {
     struct Phase {
       ~Phase() {}
     };
 
     std::size_t step = 0;
-    std::deque<std::uint32_t> over{};  ///< slots whose messages are
+    std::deque<std::uint32_t> over{};  ///< slots whose messages have ended
 
     void enter(std::size_t index, const Round&) { step = index; }
     Phase transferring() const { return {}; }
@@ -142,7 +142,7 @@ class Rendezvous {
     return static_cast<std::size_t>(std::ranges::upper_bound(firsts, number) - firsts.begin()) - 1;
   }
 
-  /// Completes one message, so that both ends may go on.
+  /// Completes one message, so that both ends can proceed.
   void deliver(std::uint32_t send) {
     const std::uint32_t receive = numbers_.receive_of[send];
     const std::size_t a = owner(numbers_.sends, send), b = owner(numbers_.receives, receive);
@@ -157,7 +157,7 @@ class Rendezvous {
   const Numbering& numbers_;
   Contents& contents_;
   std::vector<End> sends_, receives_;
-  std::deque<Process> ranks_;  // stay where they are
+  std::deque<Process> ranks_;  // a deque, which never moves them: an engine refers to members of its process
   std::vector<std::size_t> ready_;
   std::vector<std::uint32_t> deliverable_;
 };

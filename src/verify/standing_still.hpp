@@ -1,4 +1,5 @@
-/// The farthest that all other ranks can get while one rank stands still, for each place where it can.
+/// The greatest number of early messages at one rank: at each position where this rank can stop, all other ranks
+/// advance as far as they can.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 
 namespace swapmeet {
 
-/// Messages that a rank starts together, whatever others do: a batch, or a whole round whose window slides, since sends
-/// may complete at once. Counted from the beginning of the exchange.
+/// The messages that a rank starts together, whatever other ranks do: a batch, or a whole round if its window slides,
+/// since sends may complete at once. Numbers count from the beginning of the exchange.
 struct Stage {
   std::uint32_t sends_end, receives_end;
 };
@@ -34,25 +35,25 @@ inline std::vector<Stage> stages_of(const Schedule& schedule) {
 
 struct Source {
   Rank sender;
-  std::uint32_t send;  ///< its number among the sends of the sender
+  std::uint32_t send;  ///< number among the sends of the sender
 };
 
 struct Target {
   Rank receiver;
-  std::uint32_t receive;  ///< its number among the receives of the receiver
+  std::uint32_t receive;  ///< number among the receives of the receiver
 };
 
-/// Whether sends wait until they are granted: all of a schedule, or none.
+/// Whether sends wait for a grant; either all messages of a schedule are granted, or none.
 inline bool grants(const Schedule& schedule) {
   return std::ranges::any_of(schedule.steps, [](const Step& step) { return step.posting == Posting::granted; });
 }
 
-/// Whether messages start one by one once others are granted: how far ranks get is then not followed.
+/// Whether messages start one by one as others are granted. The progress of ranks is then not followed.
 inline bool slides_by_grants(const Schedule& schedule) {
   return grants(schedule) && std::ranges::any_of(schedule.steps, [](const Step& step) { return step.slides(); });
 }
 
-/// All ranks, each with its own schedule.
+/// The programs of all ranks, each with its own schedule.
 class Each {
  public:
   explicit Each(std::span<const Schedule> schedules)
@@ -82,8 +83,8 @@ class Each {
   std::vector<std::vector<Stage>> stages_;
 };
 
-/// All ranks on a grid, known by their places, each of which does what the one at place 0 does: its i-th receive is for
-/// the i-th send of another (verify/symmetry.hpp).
+/// The programs of all ranks on a grid, identified by their places, if each does the same as the one at place 0: its
+/// i-th receive is for the i-th send of another rank (verify/symmetry.hpp).
 class Alike {
  public:
   Alike(const Schedule& schedule, const Arrangement& grid)
@@ -107,14 +108,17 @@ class Alike {
   const Schedule& schedule_;
   const Arrangement& grid_;
   std::vector<Stage> stages_;
-  std::vector<std::int32_t> ways_, ways_out_;  ///< of each receive, and of each send: from the sender to the receiver
+  /// shift on the grid from sender to receiver, of each receive and of each send
+  std::vector<std::int32_t> ways_, ways_out_;
 };
 
-/// One rank that posts its messages one after the other, and between any two of them stands still until nobody else can
-/// move. The others are in this exchange or the next one: none gets farther before this rank is in the next one, too.
+/// An execution in which one rank posts its messages one after the other and, between any two of them, stops until no
+/// other rank can proceed. The others are in this exchange or the next one; none can get further before this rank is in
+/// the next one, too.
 ///
-/// What arrives early are messages whose receives it has not posted. Where sends wait until they are granted, none does;
-/// then it is the grants of sends that it has not posted. A message is over once both ends have posted it.
+/// The early messages at this rank are the messages whose receives it has not posted. If sends wait for a grant, no
+/// such message is early; then the grants of sends that it has not posted are counted. A message ends once both ends
+/// have posted it.
 template <class Programs>
 class StandingStill {
  public:
@@ -140,9 +144,9 @@ class StandingStill {
     }
   }
 
-  /// Sets the early messages and blocks of the rank.
+  /// Sets the numbers of early messages and blocks of the rank.
   void run(Certificate::Bounds& bounds) {
-    look(bounds);  // it has not begun
+    look(bounds);  // before the rank begins
     for (const Step& step : schedule().steps) {
       const std::uint32_t all = std::max(step.send_count, step.receive_count);
       for (std::uint32_t first = 0; first < all; first += step.in_flight()) {
@@ -166,7 +170,7 @@ class StandingStill {
           }
         }
         if (!step.slides()) continue;
-        post_sends(step, step.send_count);  // each completes at once, and the next one starts
+        post_sends(step, step.send_count);  // each send completes at once, and the next one starts
         look(bounds);
         post_receives(step, step.receive_count);
         break;
@@ -178,19 +182,20 @@ class StandingStill {
   static constexpr Rank nobody = -1;
 
   struct Place {
-    std::uint32_t posted_sends = 0, posted_receives = 0;  ///< in this exchange and the next one
+    std::uint32_t posted_sends = 0, posted_receives = 0;  ///< numbers in this exchange and the next one
     std::uint32_t exchange = 0, stage = 0, receive = 0, send = 0;
     bool begun = false;
-    std::uint32_t next_incoming = 0;  ///< of its messages, or grants, to the rank that stands still
-    Rank next_waiting = nobody;       ///< for the same rank
-    std::uint32_t wanted = 0;         ///< sends of that rank, or receives
+    std::uint32_t next_incoming = 0;  ///< next of its messages, or grants, to the stopped rank
+    Rank next_waiting = nobody;       ///< next rank that waits for the same rank
+    std::uint32_t wanted = 0;         ///< number of sends (or receives) of that rank for which this one waits
     bool wants_receive = false;
   };
-  /// What the other rank posts, and what the rank that stands still then posts.
+  /// A message to the stopped rank: its number among the posts of the other rank, and of the stopped rank.
   struct Incoming {
     std::uint32_t theirs, mine;
   };
-  /// The other end of a receive, or if sends are granted, of a send: of so many of its rank.
+  /// The other end of a receive, or of a send if sends are granted: its rank, its number, and the number of such
+  /// messages of its rank.
   struct End {
     Rank rank;
     std::uint32_t number, all;
@@ -243,7 +248,7 @@ class StandingStill {
     bounds.early_blocks = std::max(bounds.early_blocks, early_blocks_);
   }
 
-  /// As far as `rank` gets.
+  /// Advances `rank` as far as possible.
   void advance(Rank rank) {
     Place& here = place(rank);
     const std::span<const Stage> stages = programs_.stages(rank);
@@ -270,7 +275,7 @@ class StandingStill {
     }
   }
 
-  /// What `other` has sent to the rank that stands still.
+  /// Counts the messages that `other` has sent to the stopped rank.
   void arrive(Rank other) {
     Place& from = place(other);
     const Place& mine = place(rank_);
@@ -306,9 +311,9 @@ class StandingStill {
   Rank rank_;
   bool granted_;
   std::vector<Place> places_;
-  std::vector<Rank> queue_;                    ///< ranks that may be able to move
-  std::vector<Rank> first_waiting_;            ///< for each rank
-  std::vector<std::uint32_t> first_incoming_;  ///< for each sender, in incoming_
+  std::vector<Rank> queue_;                    ///< ranks that may be able to proceed
+  std::vector<Rank> first_waiting_;            ///< first rank that waits for each rank
+  std::vector<std::uint32_t> first_incoming_;  ///< start of each sender's part of incoming_
   std::vector<Incoming> incoming_;
   std::int64_t early_messages_ = 0, early_blocks_ = 0;
 };

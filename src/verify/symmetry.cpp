@@ -13,26 +13,26 @@ namespace swapmeet {
 
 namespace {
 
-/// A block seen from the rank that has it: both are ways to go on the grid, counted as places are.
+/// A block relative to the rank that has it. Both members are shifts on the grid, numbered as places are.
 struct View {
   std::int32_t source = nothing;
-  std::int32_t offset = 0;  // from the source to the destination: the same from everywhere
+  std::int32_t offset = 0;  // from the source to the destination: the same for every rank
 
   static constexpr std::int32_t nothing = -1;
   bool operator==(const View&) const = default;
 };
 
 struct Trace {
-  std::vector<std::uint32_t> messages;  // of each step
-  std::vector<std::int32_t> ways;       // of each message: from the sender to the receiver
+  std::vector<std::uint32_t> messages;  // number in each step
+  std::vector<std::int32_t> ways;       // of each message: shift from the sender to the receiver
   std::vector<bool> lasts;              // of each message: Message::last
-  // of each message: one beyond its last block in `blocks`; a 0 before the first
+  // of each message: end of its blocks in `blocks`; a 0 precedes the first one
   std::vector<std::size_t> ends{0};
   std::vector<View> blocks;
   bool operator==(const Trace&) const = default;
 };
 
-/// One rank in execution, among peers with its own trace.
+/// The execution of one rank among peers with the same trace.
 class Walk {
  public:
   Walk(const Schedule& schedule, const Arrangement& grid) : schedule_(schedule), grid_(grid) {
@@ -42,7 +42,7 @@ class Walk {
     contents_[2].resize(static_cast<std::size_t>(schedule.scratch_blocks));
   }
 
-  /// The trace, as far as messages match.
+  /// Executes the steps and returns the trace, up to the first finding.
   Trace run(Verdict& verdict) {
     for (std::size_t s = 0; s < schedule_.steps.size() && verdict.proved(); ++s) {
       const Step& step = schedule_.steps[s];
@@ -73,7 +73,7 @@ class Walk {
     return contents_[static_cast<std::size_t>(buffer)][static_cast<std::size_t>(block)];
   }
 
-  /// (source, destination)
+  /// Returns the absolute name of a block: (source, destination).
   std::optional<BlockName> absolute(const View& view) const {
     if (view.source == View::nothing) return std::nullopt;
     const Rank source = grid_.shifted(schedule_.rank, view.source, 1);
@@ -88,8 +88,8 @@ class Walk {
     trace_.ends.push_back(trace_.blocks.size());
   }
 
-  /// Whether the i-th receive of step `s` is the other end of what a peer with our trace sends i-th; its sends are in
-  /// the trace, from `first` on.
+  /// Whether the i-th receive of step `s` matches the i-th send of a peer with the same trace. The sends of the step
+  /// are in the trace from `first` on.
   bool match(std::size_t s, std::size_t first, Verdict& verdict) const {
     const auto receives = schedule_.receives_of(schedule_.steps[s]);
     if (receives.size() != trace_.ways.size() - first) {
@@ -114,7 +114,7 @@ class Walk {
     return verdict.proved();
   }
 
-  /// What message number `number` brings.
+  /// Stores the blocks of message number `number`.
   void receive(std::size_t s, const Message& message, std::size_t number, Verdict& verdict) {
     const std::int32_t way = trace_.ways[number];
     std::size_t next = trace_.ends[number];
@@ -135,7 +135,7 @@ class Walk {
   Trace trace_;
 };
 
-/// "step 2", of the first message in which the traces differ.
+/// Returns the first step in which the traces differ, as a text such as "step 2".
 std::string difference(const Trace& a, const Trace& b) {
   std::size_t message = 0;
   for (std::size_t s = 0; s < std::min(a.messages.size(), b.messages.size()); ++s) {
@@ -153,7 +153,8 @@ std::string difference(const Trace& a, const Trace& b) {
   return "the number of steps";
 }
 
-/// All ranks up to 16; of more: the first, those one place on in each dimension, the middle one and the last.
+/// Returns the ranks to verify. Up to 16 ranks: all; more: the first, the next one in each dimension, the middle one
+/// and the last.
 std::vector<Rank> sample_ranks(const std::vector<std::int32_t>& sizes) {
   const Rank ranks = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies{});
   std::vector<Rank> sample(static_cast<std::size_t>(std::min(ranks, 16)));

@@ -1,15 +1,15 @@
-/// Proof of an exchange that looks alike from every rank, from the schedules of a few ranks: its cost does not grow
-/// with the number of ranks, as that of verify() does. What it proves and what it takes on trust: docs/proofs.md,
-/// "Exchanges that look alike from every rank".
+/// The proof of an exchange that looks alike from every rank, from the schedules of a few ranks. Its cost does not grow
+/// with the number of ranks, unlike that of verify(). docs/proofs.md, "Exchanges that look alike from every rank",
+/// states what is proved and what is assumed.
 ///
-/// Ranks are the places of a product of cyclic groups (topology/arrangement.hpp). Seen from a rank, a peer is a way to
-/// go on the grid, and a block is the way back to its source and the way to go on to its destination. The *trace* of a
-/// rank is what its peers notice of it, seen so: in each step, which way its messages go and which blocks they carry. A
-/// rank whose peers have its own trace can be executed alone: what comes from a peer is what it sends itself, the other
-/// way.
+/// Ranks are the places of a product of cyclic groups (topology/arrangement.hpp). Relative to a rank, a peer is a shift
+/// on the grid, and a block is a pair of shifts: back to its source, and from there to its destination. The *trace* of
+/// a rank is the relative description of what its peers notice: in each step, the shifts to the receivers of its
+/// messages, and the blocks in them. A rank whose peers have the same trace can be executed alone: it receives from a
+/// peer what it sends itself, with the shift reversed.
 ///
-/// The schedules need not be each other's images block for block. Where blocks lie side by side for one rank, the end
-/// of the buffer may fall between them for another, which then packs what the first sends as it lies.
+/// The schedules need not be images of one another block for block. Adjacent blocks of one rank may be separated by the
+/// end of the buffer at another rank, which then packs blocks that the first one sends directly.
 #pragma once
 
 #include "verify/verify.hpp"
@@ -17,14 +17,14 @@
 namespace swapmeet {
 
 /// Verifies the schedules of some ranks on a grid of these sizes, the first dimension running fastest, as if all ranks
-/// had the trace of the first one; that the others have it is checked. With one schedule of each rank, all is proved
-/// that verify() proves, and for every window and completion rule.
-/// Sets the messages and blocks of all ranks.
+/// had the trace of the first one. It checks that the other ranks of the sample have that trace. With the schedules of
+/// all ranks it proves everything that verify() proves, for every window and completion rule. Sets the numbers of
+/// messages and blocks of all ranks.
 Verdict verify_symmetric(std::span<const Schedule> sample, const std::vector<std::int32_t>& sizes);
 
-/// Generates and verifies some ranks of `spec`. Requires generate() to be defined; a finding if `spec` is not of a
-/// kind that looks alike from every rank (order=shift; dims=P, sizes or automatic, or
-/// groups of equal size in the order of ranks).
+/// Generates and verifies the schedules of some ranks of `spec`. Requires generate() to be defined. Adds a finding if
+/// `spec` does not look alike from every rank; such specs have order=shift, or dims=P, sizes or automatic, or groups of
+/// equal size in the order of ranks.
 Verdict verify_symmetric(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

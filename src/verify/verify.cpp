@@ -1,4 +1,4 @@
-/// Symbolic execution of all ranks with rendezvous messages.
+/// The symbolic execution of all ranks with rendezvous messages.
 #include "verify/verify.hpp"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ class Buffers {
   std::vector<std::string> false_claims_;
 };
 
-/// Requires that what stands above the steps is right.
+/// Executes the schedules of all ranks. Requires that check_head() has found nothing.
 template <class Ends>
 void execute(std::span<const Schedule> schedules, const Ends& ends, const Progress& progress, Verdict& verdict) {
   for (const Schedule& schedule : schedules) check_bounds(schedule, verdict);
@@ -192,7 +192,7 @@ bool proved(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::native) return true;
   if (!unsuitable(spec, shape).empty()) return false;
   if (algorithm_of(spec.family).proved) return true;
-  if (verify_symmetric(spec, shape).proved()) return true;  // in milliseconds, for thousands of ranks, too
+  if (verify_symmetric(spec, shape).proved()) return true;  // takes milliseconds, even for thousands of ranks
   constexpr Rank most_verified = 64;
   return shape.ranks <= most_verified && verify(spec, shape).proved();
 }

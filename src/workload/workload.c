@@ -1,5 +1,5 @@
-/* Sizes of blocks. Compiled without contraction (a * b + c in one rounding), which would make sizes differ by
- * machine. */
+/* The computation of block sizes. It is compiled without contraction (a * b + c with one rounding), so that sizes are
+ * the same on all machines. */
 #include "workload/workload.h"
 
 #include <float.h>
@@ -25,8 +25,8 @@ static uint64_t stream_of(uint64_t seed, int source, int destination) {
 
 static uint64_t draw(uint64_t stream, int index) { return mix(stream + (uint64_t)index * GOLDEN_GAMMA); }
 
-/* libm's functions may round differently from machine to machine. These are accurate to some units in the last
- * place. */
+/* A logarithm, a power of two and a power that give the same results on all machines, unlike those of libm, whose
+ * rounding differs. They are accurate to some units in the last place. */
 static double log2_of(double x) {
   int exponent;
   double mantissa = frexp(x, &exponent);
@@ -61,7 +61,7 @@ static int64_t power_law(const Workload *workload, uint64_t stream) {
   const double end = (double)workload->max_bytes + 1;
   const int64_t rest_billionths = 1000000000 - workload->exponent_billionths;
   const double rest = (double)rest_billionths / 1e9;
-  /* Nearer to 1, the general formula loses digits and the special one is as good. */
+  /* This close to exponent 1, the general formula loses digits and the special one is as good. */
   const bool is_one = -1000 < rest_billionths && rest_billionths < 1000;
   const double x = is_one ? power(end, u) : power(1 + u * (power(end, rest) - 1), 1 / rest);
   const int64_t bytes = x < 1 ? 1 : (int64_t)x;

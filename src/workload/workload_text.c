@@ -1,4 +1,4 @@
-/* The text of a workload: kind:key=value,key=value. What can be said is in one table. */
+/* The text of a workload: kind:key=value,key=value. One table lists all parameters. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,14 +53,14 @@ static const Parameter parameters[] = {
 };
 enum { PARAMETERS = sizeof parameters / sizeof parameters[0] };
 
-/* The longest first: the first that ends a text is its unit. */
+/* The units of sizes, the longest first: the first one that ends a text is its unit. */
 static const struct {
   const char *name;
   int shift;
 } units[] = {{"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"G", 30}, {"M", 20}, {"K", 10}, {"k", 10}, {"B", 0}, {"", 0}};
 enum { UNITS = sizeof units / sizeof units[0], PRINTED_UNITS = 3 };
 
-/* A part of the text, without the blanks around it. */
+/* A part of the text without the blanks around it. */
 typedef struct {
   const char *begin, *end;
 } Word;
@@ -82,10 +82,10 @@ static const char *find(Word word, char wanted) {
   return found ? found : word.end;
 }
 
-/* --- what is wrong --- */
+/* --- error messages --- */
 
 typedef struct {
-  const char *text; /* all of it: columns are counted from here */
+  const char *text; /* the whole text, for counting columns */
   char *message;
   size_t bytes;
 } Reader;
@@ -103,7 +103,7 @@ static bool refuse(const Reader *reader, const char *at, const char *format, ...
 
 enum { QUOTED = 40, QUOTED_BYTES = QUOTED + 3 };
 
-/* The word in quotes, cut between two characters (of UTF-8) if it is long. @return to */
+/* Writes the word in quotes to `to`. A long word is truncated between two characters of UTF-8. @return to */
 static const char *quote(Word word, char to[QUOTED_BYTES]) {
   size_t length = length_of(word);
   if (length > QUOTED) {
@@ -121,7 +121,7 @@ static const char *quote(Word word, char to[QUOTED_BYTES]) {
 
 enum { LONGEST_NAME = 16 };
 
-/* Levenshtein's distance from a name of ours. */
+/* Returns Levenshtein's distance between a word and a known name. */
 static size_t edit_distance(Word word, const char *name) {
   size_t row[LONGEST_NAME + 1];
   const size_t length = strlen(name);
@@ -139,10 +139,10 @@ static size_t edit_distance(Word word, const char *name) {
   return row[length];
 }
 
-/* "what is wrong; did you mean ...? (known: ...)" */
+/* Refuses a name with a message such as "unknown ...; did you mean ...? (known: ...)". */
 static bool refuse_name(const Reader *reader, Word word, const char *what, const char *const *names, int count) {
   char quoted[QUOTED_BYTES], near[LONGEST_NAME + 32] = "", known[160] = "";
-  size_t best = length_of(word) / 3 + 2; /* further away, it is another word */
+  size_t best = length_of(word) / 3 + 2; /* a name at a larger distance is no suggestion */
   for (int k = 0; k < count; ++k) {
     const size_t used = strlen(known), distance = edit_distance(word, names[k]);
     snprintf(known + used, sizeof known - used, "%s%s", k > 0 ? ", " : "", names[k]);
@@ -164,7 +164,7 @@ static bool refuse_key(const Reader *reader, WorkloadKind kind, Word key) {
 
 /* --- values --- */
 
-/* Digits, the last `decimals` of them behind a point and each of the others before it. */
+/* Reads a decimal number with at most `decimals` digits after the point, as a multiple of 10^-decimals. */
 static bool read_number(Word word, int decimals, int64_t most, int64_t *number) {
   const char *point = find(word, '.'), *c = word.begin;
   if (point == word.begin || point + 1 == word.end || word.end - point - 1 > decimals) return false;
@@ -223,7 +223,7 @@ static void print_value(Value value, int64_t number, char *to, size_t bytes) {
   }
 }
 
-/* --- the whole --- */
+/* --- whole workloads --- */
 
 static int64_t *field(Workload *workload, const Parameter *parameter) {
   return (int64_t *)(void *)((char *)workload + parameter->offset);

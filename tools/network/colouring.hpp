@@ -1,4 +1,5 @@
-/// Colouring of items that share resources: every item gets a slot in which none of its resources is over capacity.
+/// Colouring of items that share resources: each item gets a colour (a slot) such that no resource exceeds its capacity
+/// in any slot.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace swapmeet {
 
-/// Item i needs resources[first[i] .. first[i+1]).
+/// A set of items. Item i needs the resources resources[first[i] .. first[i+1]).
 struct Items {
   std::vector<std::uint32_t> first{0};
   std::vector<std::int32_t> resources;
@@ -24,31 +25,33 @@ struct Items {
 
 using Colours = std::vector<std::int32_t>;
 
-/// Number of colours.
+/// Returns the number of colours.
 std::int32_t colours_used(const Colours& colours);
 
-/// Items in `order`, each in the first slot with room for it.
+/// Returns a greedy colouring: the items in `order`, each in the first slot with room for it.
 Colours greedy_colours(const Items& items, std::span<const std::int32_t> order);
 
-/// Colours anew, whole classes at a time in random order (or the largest first, or the last first): never more colours
-/// than before.
+/// Returns a new greedy colouring with no more colours than before. It colours one class of the old colouring after the
+/// other: the last first, the largest first, or in random order.
 Colours recoloured(const Items& items, const Colours& colours, Random& draw);
 
-/// Takes away one colour after the other and moves what had it elsewhere, until there are `target` colours or `more`
-/// says no after a number of moves. Where no slot has room, those that are in the way are pushed out.
+/// Returns a colouring with fewer colours. It removes one colour after the other and moves its items to other slots. If
+/// no slot has room for an item, the items that are in the way are removed from a slot and wait. It ends at `target`
+/// colours, or when `more`, called with the number of moves, returns false.
 Colours improved(const Items& items, Colours colours, std::int32_t target, Random& draw,
                  const std::function<bool(std::int64_t)>& more);
 
-/// Gives a colour to each item that has none (-1), of those below its limit, and such that the others keep below
-/// theirs. Moves are those of improved(). False: `more` said no before all had one.
+/// Colours each item that has no colour (-1), with moves like those of improved(). Every item gets a colour below its
+/// limit. Returns false if `more` returned false before all items had a colour.
 bool settled(const Items& items, Colours& colours, std::int32_t count, std::span<const std::int32_t> limits,
              Random& draw, const std::function<bool(std::int64_t)>& more);
 
-/// Bytes that improved() needs, or settled().
+/// Returns the memory that improved() or settled() needs, in bytes.
 std::int64_t colouring_bytes(const Items& items, std::int32_t colours);
-/// Colours that would take more are not improved.
+/// A colouring that needs more memory is not improved.
 constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
 
-constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock, when colours are improved for a time
+/// moves between two readings of the clock in improvements of limited time
+constexpr std::int64_t moves_between_looks = 1024;
 
 }  // namespace swapmeet

@@ -1,4 +1,4 @@
-/// Our own text form of a network.
+/// Our own text form of networks.
 
 #include "network/text.hpp"
 #include "schedule/names.hpp"
@@ -53,7 +53,7 @@ class Reader {
     return std::nullopt;
   }
 
-  /// host NAME SWITCH [CAPACITY]
+  /// Reads a line `host NAME SWITCH [CAPACITY]`.
   std::optional<Problem> host() {
     std::int32_t capacity = 1;
     if (auto problem = ends("host NAME SWITCH [CAPACITY]", capacity)) return problem;
@@ -66,7 +66,7 @@ class Reader {
     return connect(host, leaf, capacity, true);
   }
 
-  /// link SWITCH SWITCH [CAPACITY]; arc likewise, in one direction
+  /// Reads a line `link SWITCH SWITCH [CAPACITY]`, or `arc` with the same words, for one direction.
   std::optional<Problem> link(bool both) {
     std::int32_t capacity = 1;
     if (auto problem = ends(both ? "link SWITCH SWITCH [CAPACITY]" : "arc SWITCH SWITCH [CAPACITY]", capacity))
@@ -98,7 +98,7 @@ class Reader {
                      "expected a capacity from 1 to " + std::to_string(most_capacity) + ", found \"" + word(3) + '"');
   }
 
-  /// route SWITCH HOST NEXT
+  /// Reads a line `route SWITCH HOST NEXT`.
   std::optional<Problem> route(const Lines& line) {
     const auto& words = line.words();
     if (words.size() != 4) return line.at(std::min<std::size_t>(words.size(), 4), "expected route SWITCH HOST NEXT");
@@ -133,7 +133,7 @@ std::string to_text(const Network& network) {
     text += ((v - network.hosts) % 8 == 0 ? (v > network.hosts ? "\nswitch" : "switch") : "") + name(v);
   text += '\n';
   for (const Link& link : network.links) {
-    if (network.is_host(link.to)) continue;  // said where it leaves the host
+    if (network.is_host(link.to)) continue;  // written with the link in the other direction
     const std::int32_t back = network.find_link(link.to, link.from);
     const bool both = back >= 0 && network.links[static_cast<std::size_t>(back)].capacity == link.capacity;
     if (both && link.from > link.to) continue;

@@ -45,7 +45,7 @@ Flows flows_of(const Routing& routing, const Placement& placement, std::span<con
     }
   }
 
-  // Resources that all their flows fit into at a time are left out; the others are numbered anew.
+  // Leave out resources that all their messages fit into at a time, and renumber the others.
   std::vector<std::int32_t> renumbered(load.size(), -1);
   for (std::size_t r = 0; r < load.size(); ++r) {
     if (load[r] <= all.capacity[r]) continue;

@@ -1,4 +1,4 @@
-/// All messages of a direct all-to-all on a network, and what they share: ranks and links.
+/// The load of a direct all-to-all on a network: its messages share ranks and links.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace swapmeet {
 
-/// What carries no more than its capacity at a time: the sending side of each rank, then the receiving side of each,
-/// then links. A rank sends one block at a time, and receives one.
+/// The resources with a capacity: the sending side of each rank, then the receiving side of each rank, then the links.
+/// A rank sends one block at a time, and receives one.
 struct Resources {
   Rank ranks = 0;
   std::vector<std::int32_t> capacity;
@@ -21,36 +21,37 @@ struct Resources {
   std::int32_t link(std::int32_t number) const { return 2 * ranks + number; }
 };
 
-/// Bytes of each message, [source · P + destination]. None: all are alike, and what is counted are blocks.
+/// The bytes of each message, [source · P + destination]. Empty: all messages are equal, and loads are in blocks.
 using Weights = std::span<const std::int64_t>;
 
-/// The least time of an all-to-all, in slots: one slot is the time in which a rank sends one block, or with weights one
-/// byte.
+/// A lower bound on the time of an all-to-all, in slots. A slot is the time in which a rank sends one block, or one
+/// byte if there are weights.
 struct Bound {
-  std::int64_t slots = 0;                    ///< the largest of the three
-  std::int64_t link = 0;                     ///< of links between switches: blocks over capacity, rounded up
-  std::int64_t injection = 0, ejection = 0;  ///< of ranks, and of the links of hosts
-  std::int32_t busiest_link = -1;            ///< number of a link between switches
-  double busiest_blocks = 0;                 ///< on it, over its capacity
+  std::int64_t slots = 0;                    ///< maximum of the following three
+  std::int64_t link = 0;                     ///< for links between switches: blocks over capacity, rounded up
+  std::int64_t injection = 0, ejection = 0;  ///< for ranks and the links of hosts
+  std::int32_t busiest_link = -1;            ///< number of a link between switches; -1: none
+  double busiest_blocks = 0;                 ///< blocks on it over its capacity
 };
 
+/// Returns the lower bound of an all-to-all.
 Bound bound(const Routing& routing, const Placement& placement, Weights weights = {});
 
-/// What a schedule asks of the network, round by round; a round is what is in flight together if all ranks keep in
-/// step.
+/// The load of a schedule on the network, round by round. A round is the set of messages that are in flight together if
+/// all ranks keep in step.
 struct NetworkLoad {
-  std::vector<std::int64_t> largest;  ///< of each round: blocks over capacity, rounded up, of the busiest link or rank
-  std::vector<std::int64_t> blocks;   ///< of each link, in all rounds
-  std::int64_t slots() const;         ///< all rounds, one after the other
+  std::vector<std::int64_t> largest;  ///< for each round: blocks over capacity, rounded up, of the busiest link or rank
+  std::vector<std::int64_t> blocks;   ///< for each link, in all rounds
+  std::int64_t slots() const;         ///< sum of `largest`: the rounds one after the other
 };
 
-/// Of any schedule, `order` being that of Shape; with weights of a direct exchange, in bytes. Requires unsuitable() of
-/// the spec to be empty for so many ranks.
+/// Returns the load of any schedule, where `order` is that of Shape; for a direct exchange with weights in bytes.
+/// Requires unsuitable() of the spec to be empty for this number of ranks.
 NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec,
                          const std::shared_ptr<const SlotRows>& order = {}, Weights weights = {});
 
-/// Of a peer order whose i-th message is sent in round i: a rank whose turn is its own is idle for a round. (In a
-/// schedule it is not, and is a round ahead of others from there on.)
+/// Returns the load of a peer order whose i-th message is sent in round i. A rank whose peer is itself is idle in that
+/// round. (In a schedule it is not, and is then one round ahead of the others.)
 NetworkLoad order_load(const Routing& routing, const Placement& placement, Order order, std::uint64_t seed);
 
 }  // namespace swapmeet

@@ -23,11 +23,12 @@ bool ForwardingTables::has(std::string_view first) {
          first.find_first_not_of(digits) == first.npos;
 }
 
-/// Unicast lids [0x0-0x12] of switch Lid 3 guid 0x0002c902004885a8 (leaf1):
-///   Lid  Out   Destination
-///        Port     Info
-/// 0x0001 016 : (Channel Adapter portguid 0x0002c903000ab6a1: 'node1 HCA-1')
-/// 12 valid lids dumped
+/// Reads the current line of a table such as:
+///   Unicast lids [0x0-0x12] of switch Lid 3 guid 0x0002c902004885a8 (leaf1):
+///     Lid  Out   Destination
+///          Port     Info
+///   0x0001 016 : (Channel Adapter portguid 0x0002c903000ab6a1: 'node1 HCA-1')
+///   12 valid lids dumped
 std::optional<Problem> ForwardingTables::read(const Lines& lines) {
   const auto& words = lines.words();
   const std::string_view first = words[0];

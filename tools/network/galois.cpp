@@ -23,7 +23,8 @@ std::optional<Galois> Galois::of(std::int32_t q) {
   std::int32_t rest = q;
   while (rest % p == 0) rest /= p;
   if (rest != 1) return std::nullopt;
-  // n = 1: try every number as the primitive element. n > 1: x is it, modulo the right polynomial x^n - (candidate).
+  // For n = 1, find a primitive element. For n > 1 the element x is primitive modulo a suitable polynomial x^n -
+  // (candidate); find that polynomial.
   for (std::int32_t candidate = 1; candidate < q; ++candidate) {
     field.power_.clear();
     field.logarithm_.assign(static_cast<std::size_t>(q), -1);

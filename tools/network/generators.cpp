@@ -1,4 +1,4 @@
-/// Slim Fly, fat trees, dragonfly and torus.
+/// Generators of Slim Fly, fat trees, dragonfly and torus.
 #include "network/generators.hpp"
 
 #include <string>
@@ -9,7 +9,7 @@ namespace swapmeet {
 
 namespace {
 
-/// A switch called `name` with `count` hosts: n0, n1, ... over the whole network.
+/// Adds a switch called `name` with `count` hosts. The names of hosts are n0, n1, ... over the whole network.
 Vertex switch_with_hosts(NetworkBuilder& network, const std::string& name, std::int32_t count, std::int32_t& hosts) {
   const Vertex vertex = network.switch_(name);
   for (std::int32_t i = 0; i < count; ++i) network.link(network.host("n" + std::to_string(hosts++)), vertex);
@@ -21,7 +21,7 @@ std::string label(const char* letter, std::int32_t i, std::int32_t j) {
   return label(letter, i) + '.' + std::to_string(j);
 }
 
-/// Exponents from `first` to `last` in steps of 2.
+/// Adds the powers with exponents from `first` to `last`, in steps of 2, to a set of field elements.
 void powers(const Galois& field, std::int32_t first, std::int32_t last, std::vector<bool>& set) {
   for (std::int32_t e = first; e <= last; e += 2) set[static_cast<std::size_t>(field.power(e))] = true;
 }
@@ -118,7 +118,7 @@ Result<Network> dragonfly(std::int32_t a, std::int32_t p, std::int32_t h, std::i
     if (g == 1) break;
     for (std::int32_t port = 0; port < a * h / (g - 1) * (g - 1); ++port) {
       const std::int32_t offset = port % (g - 1) + 1, other = (group + offset) % g;
-      const std::int32_t back = port - offset + g - offset;  // its port that leads here
+      const std::int32_t back = port - offset + g - offset;  // the port of the other group that leads here
       if (group < other)
         network.link(at[static_cast<std::size_t>(group * a + port / h)],
                      at[static_cast<std::size_t>(other * a + back / h)]);
@@ -129,12 +129,13 @@ Result<Network> dragonfly(std::int32_t a, std::int32_t p, std::int32_t h, std::i
 
 constexpr double most_routes = 1 << 23;
 
-/// At each switch of a torus, the neighbour that is next on the way to each host.
+/// Adds, at each switch of a torus, the next vertex on the way to each host.
 void route_by_dimension(NetworkBuilder& network, const std::vector<std::int32_t>& sizes, std::int32_t hosts,
                         const std::vector<Vertex>& at) {
   const auto places = static_cast<std::int32_t>(at.size());
   for (std::int32_t to = 0; to < places; ++to) {
-    // the sum of its coordinates: places next to each other are reached by different ways round
+    // The sum of the destination's coordinates decides between two ways of equal length, so adjacent places are reached
+    // by different ways.
     std::int32_t odd = 0, rest = to;
     for (const std::int32_t size : sizes) odd += rest % size, rest /= size;
     std::vector<Vertex> ends;

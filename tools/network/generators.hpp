@@ -1,5 +1,4 @@
-/// Networks that are built by a rule, each with hosts numbered switch by switch. Links have capacity 1 if nothing else
-/// is said.
+/// Generators of regular networks. Hosts are numbered switch by switch. Links have capacity 1 unless stated otherwise.
 #pragma once
 
 #include <string_view>
@@ -11,30 +10,31 @@ namespace swapmeet {
 
 inline constexpr std::int32_t most_vertices = 1 << 20;
 
-/// MMS graph of 2q² switches of degree (3q-δ)/2 and diameter 2; q = 4w+δ a prime power, δ in -1, 0, 1.  Source:
-/// besta2014
+/// Returns an MMS graph of 2q² switches with degree (3q-δ)/2 and diameter 2, where q = 4w+δ is a prime power and δ is
+/// -1, 0 or 1; `hosts` per switch.  Source: besta2014
 Result<Network> slim_fly(std::int32_t q, std::int32_t hosts);
 
-/// Two levels: every leaf has one link to every spine. Taper: hosts / (spines · parallel).  Source: leiserson1985
+/// Returns a tree of two levels: every leaf has one link of capacity `parallel` to every spine. Its taper is hosts /
+/// (spines · parallel).  Source: leiserson1985
 Result<Network> fat_tree(std::int32_t leaves, std::int32_t hosts, std::int32_t spines, std::int32_t parallel);
 
-/// Three levels: in each pod every leaf has a link to every aggregation switch; aggregation switch i of every pod has a
-/// link to each of the `cores` core switches of its own plane i.                                    Source: alfares2008
+/// Returns a tree of three levels: in each pod every leaf has a link to every aggregation switch; aggregation switch i
+/// of every pod has a link to each of the `cores` core switches of plane i.  Source: alfares2008
 Result<Network> fat_tree3(std::int32_t pods, std::int32_t leaves, std::int32_t hosts, std::int32_t aggregations,
                           std::int32_t cores);
 
-/// g groups of a switches, all linked with one another, each with p hosts and h links to other groups. Every two groups
-/// have ⌊a·h/(g-1)⌋ links; port k of group i (at switch k/h) leads to group i+1 + k mod (g-1), modulo g.  Source:
-/// kim2008 g = 0: as many as can be, a·h+1.
+/// Returns g groups of a switches, each with p hosts and h links to other groups. The switches of a group are all
+/// linked with one another, and every two groups have ⌊a·h/(g-1)⌋ links. Port k of group i (at switch k/h) leads to
+/// group i+1 + k mod (g-1), modulo g. g = 0 stands for the largest number of groups, a·h+1.  Source: kim2008
 Result<Network> dragonfly(std::int32_t a, std::int32_t p, std::int32_t h, std::int32_t g);
 
-/// A switch at every place of a grid that wraps around; along a dimension of 2 places there is one link, not two.
-/// `ordered`: messages go along the first dimension as far as they have to, then along the second, and so on
-/// (dimension-order routing, as BlueGene and Tofu have it); where both ways round are as long, those to places with
-/// an odd sum of coordinates take the one and the others the other. Else they take any shortest path, as in all other networks.
+/// Returns a torus with a switch at every place. A dimension of 2 places has one link, not two. `ordered`: messages go
+/// along the first dimension as far as needed, then along the second, and so on (dimension-order routing, as in
+/// BlueGene and Tofu). If both ways round are equally long, the direction depends on the parity of the sum of the
+/// destination's coordinates. Without `ordered`, messages take any shortest path, as in all other networks.
 Result<Network> torus(const std::vector<std::int32_t>& sizes, std::int32_t hosts, bool ordered = false);
 
-/// A name such as slim-fly(q=5,hosts=4), as network_names() lists them.
+/// Parses a name such as slim-fly(q=5,hosts=4), as network_names() lists them.
 Result<Network> named_network(std::string_view text);
 
 struct NetworkName {

@@ -1,4 +1,4 @@
-/// Greedy colouring on bit sets, and by classes.
+/// Greedy colouring with bit sets, and recolouring by classes.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -10,7 +10,7 @@ namespace swapmeet {
 
 namespace {
 
-/// For each resource, the slots in which it is full: one bit each.
+/// The slots in which each resource is full, as one bit per slot.
 class Occupancy {
  public:
   Occupancy(const Items& items, std::size_t words)
@@ -21,7 +21,7 @@ class Occupancy {
     used_.assign(wide * words * 64, 0);
   }
 
-  /// The first slot in which all resources of the item have room; takes it.
+  /// Returns the first slot in which all resources of the item have room, and takes the room.
   std::int32_t take(std::size_t item) {
     const auto resources = items_.of(item);
     std::size_t word = 0;
@@ -60,8 +60,8 @@ class Occupancy {
   const Items& items_;
   std::size_t words_, wide_ = 0;
   std::vector<std::uint64_t> full_;   ///< [resource][word]
-  std::vector<std::uint32_t> low_;    ///< the first word that is not all ones
-  std::vector<std::size_t> counter_;  ///< row in used_ of resources that carry several
+  std::vector<std::uint32_t> low_;    ///< first word of each resource that is not all ones
+  std::vector<std::size_t> counter_;  ///< row in used_ of each resource with a capacity above 1
   std::vector<std::uint16_t> used_;   ///< [counter][slot]
 };
 

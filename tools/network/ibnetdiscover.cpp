@@ -1,5 +1,6 @@
-/// What `ibnetdiscover` (OpenIB infiniband-diags) prints of an InfiniBand fabric. Cables side by side and faster cables
-/// make one link of more capacity; the unit is the slowest cable of a host. Forwarding tables may follow, or go ahead.
+/// The parser of dumps of `ibnetdiscover` (OpenIB infiniband-diags), which describe an InfiniBand fabric. Parallel or
+/// faster cables form one link of larger capacity; the unit is the slowest cable of a host. Forwarding tables may
+/// precede or follow.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,7 +14,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Gb/s of one lane; of a cable "4xHDR" four times as much.
+/// Rates of one lane in Gb/s; a cable "4xHDR" has four lanes.
 constexpr std::array<std::pair<std::string_view, double>, 9> lane_rates{{{"SDR", 2.5},
                                                                          {"DDR", 5},
                                                                          {"QDR", 10},
@@ -40,7 +41,7 @@ struct Cable {
   int line = 0;
 };
 
-/// What is between the next quotes, from `at` on; moves `at` behind them.
+/// Returns the text between the next quotes from `at` on, and moves `at` behind them.
 std::optional<std::string> quoted(std::string_view line, std::size_t& at) {
   const std::size_t open = line.find('"', at);
   const std::size_t close = open == std::string_view::npos ? open : line.find('"', open + 1);
@@ -51,7 +52,7 @@ std::optional<std::string> quoted(std::string_view line, std::size_t& at) {
 
 constexpr std::string_view blanks = " \t\r";
 
-/// A name as our own text form can hold it.
+/// Returns a name without characters that our own text form does not permit.
 std::string as_word(std::string name) {
   for (char& letter : name)
     if (letter == '#' || blanks.find(letter) != blanks.npos) letter = '_';
@@ -62,18 +63,18 @@ struct Node {
   std::string name;
   bool host = false;
   int line = 0;
-  std::map<int, std::string> at_port;  ///< what each port leads to
+  std::map<int, std::string> at_port;  ///< guid of the node at the other end of each port
 };
-using Nodes = std::map<std::string, Node>;  ///< by guid, "S-0002c902..."
+using Nodes = std::map<std::string, Node>;  ///< by guid, such as "S-0002c902..."
 
-/// The number in "[16]..."; 0: none.
+/// Returns the number in "[16]..."; 0 if there is none.
 int port_of(std::string_view word) {
   int port = 0;
   if (word.starts_with('[')) std::from_chars(word.data() + 1, word.data() + word.size(), port);
   return port;
 }
 
-/// The lid of a host's port: # lid 7 lmc 0 ...
+/// Returns the lid of a host's port from a comment such as "# lid 7 lmc 0 ...".
 std::uint32_t lid_of(const Lines& lines) {
   const auto& words = lines.words();
   std::uint32_t lid = 0;
@@ -82,8 +83,8 @@ std::uint32_t lid_of(const Lines& lines) {
   return lid;
 }
 
-/// Puts the tables into the network, whose vertices have the names of nodes. Lids that are no host's say nothing; of
-/// several lids of one host the first counts.
+/// Adds the routes of the tables to the network, whose vertices have the names of the nodes. Lids of other nodes than
+/// hosts are ignored, as are further lids of a host, except the first.
 std::optional<Problem> add_routes(const ForwardingTables& tables, const Nodes& nodes,
                                   const std::map<std::uint32_t, std::string>& hosts, NetworkBuilder& network) {
   std::map<std::pair<Vertex, Vertex>, bool> known;
@@ -128,7 +129,7 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
       if (!id || id->size() < 3) return lines.here("expected " + std::string(first) + " PORTS \"GUID\" # \"NAME\"");
       const auto description = quoted(lines.line(), at);
       Node node{description.value_or(*id), first == "Ca", lines.number(), {}};
-      const std::size_t semicolon = node.name.find(';');  // "MF0;leaf1:MSB7800/U1"
+      const std::size_t semicolon = node.name.find(';');  // such as "MF0;leaf1:MSB7800/U1"
       if (!node.host && semicolon != std::string::npos)
         node.name = node.name.substr(semicolon + 1, node.name.find(':', semicolon) - semicolon - 1);
       node.name = as_word(node.name.substr(0, node.name.find_first_of(blanks)));

@@ -11,15 +11,15 @@ namespace swapmeet {
 
 namespace {
 
-constexpr double tie = 1e-9;                 ///< ways whose lengths differ by less are alike
-constexpr std::int32_t most_passes = 300;    ///< over all pairs
-constexpr double growth = 1;                 ///< of the logarithm of the length of the busiest link, in the first pass
-constexpr std::int64_t most_relaying = 512;  ///< hosts whose routes are all looked at
-constexpr std::int64_t relay_effort = 16;    ///< a way over a third host is looked at so many times as fast as a link
-constexpr std::int32_t directly = -1;        ///< not over a third host
-constexpr std::int32_t prefixes = 64;        ///< cuts between the first hosts and the others
+constexpr double tie = 1e-9;               ///< paths whose lengths differ by less count as equal
+constexpr std::int32_t most_passes = 300;  ///< maximum number of passes over all pairs
+constexpr double growth = 1;  ///< increase of the logarithm of the length of the busiest link in the first pass
+constexpr std::int64_t most_relaying = 512;  ///< maximum number of hosts for which all routes are considered
+constexpr std::int64_t relay_effort = 16;    ///< paths over a third host that are visited in the time of one link
+constexpr std::int32_t directly = -1;        ///< marks a path that is not over a third host
+constexpr std::int32_t prefixes = 64;        ///< number of cuts between the first hosts and the others
 
-/// Ranks that share all ways: those of the hosts of one switch, or of a host with several.
+/// An origin of paths: the ranks of the hosts of one switch, or of a host with several links, which share all paths.
 struct Origin {
   Vertex vertex;
   double ranks;
@@ -78,7 +78,7 @@ class Finding {
     return last;
   }
 
-  /// Where a host's messages enter the network.
+  /// Returns the vertex at which a host's messages enter the network.
   Vertex home(Vertex host) const {
     const auto links = network_.links_of(host);
     return links.size() == 1 ? links[0].to : host;
@@ -86,7 +86,7 @@ class Finding {
 
   bool inner(const Link& link) const { return !network_.is_host(link.from) && !network_.is_host(link.to); }
 
-  /// Between the switches of two hosts with ranks: 0, 1 or more.
+  /// Returns a lower bound on the links between the switches of two hosts with ranks: 0, 1 or 2.
   std::int32_t nearest() const {
     if (origins_.size() < hosts_.size()) return 0;
     std::int32_t hops = 2;
@@ -98,11 +98,11 @@ class Finding {
     return hops;
   }
 
-  /// The hosts for which `first` holds against the others: their switches with them, and switches without hosts where
-  /// that cuts less.
+  /// Tries the cut between the hosts for which `first` holds and the others. A switch with hosts is on the side of its
+  /// first host, with all its hosts; the other switches are placed so that the cut gets small.
   template <class First>
   void try_cut(First first) {
-    std::vector<std::int8_t> side(at_.size(), 0);  // -1, 1; 0: not known
+    std::vector<std::int8_t> side(at_.size(), 0);  // -1, 1; 0: unknown
     double here = 0;
     for (Vertex host = 0; host < network_.hosts; ++host) {
       const std::int8_t of = first(host) ? 1 : -1;
@@ -113,7 +113,8 @@ class Finding {
       } else if (of_place == 0) {
         of_place = of;
       }
-      side[static_cast<std::size_t>(host)] = of_place;  // with its switch, which a cut does not part from it
+      // on the side of its switch, from which a cut does not separate it
+      side[static_cast<std::size_t>(host)] = of_place;
       if (of_place > 0) here += ranks_[static_cast<std::size_t>(host)];
     }
     for (int pass = 0; pass < 3; ++pass)
@@ -127,7 +128,7 @@ class Finding {
       }
     fixed_.clear();
     double out = 0, in = 0;
-    bool free = false;  // a host with several links passes on what no link between switches carries
+    bool free = false;  // a host with several links can forward blocks past the links between switches
     for (const Link& link : network_.links) {
       const int from = side[static_cast<std::size_t>(link.from)], to = side[static_cast<std::size_t>(link.to)];
       if (from == to) continue;
@@ -145,8 +146,8 @@ class Finding {
     }
   }
 
-  /// Lengths that grow where the shortest ways meet. `send` adds all blocks to loads, and returns the sum of their
-  /// distances; it looks at so many links or pairs.
+  /// Improves the lengths: they grow on links that shortest paths share. `send` adds all blocks to the loads and
+  /// returns the sum of their distances; it visits `looks` links or pairs.
   template <class Send>
   void improve(std::int64_t effort, Send send, std::int64_t looks) {
     const std::size_t links = network_.links.size();
@@ -164,7 +165,7 @@ class Finding {
       if (distances / capacities > bound_.blocks) bound_.blocks = distances / capacities, bound_.cut.clear();
       double most = 0;
       for (std::size_t at = 0; at < links; ++at) most = std::max(most, load[at] /= network_.links[at].capacity);
-      if (most == 0 || most <= bound_.blocks * (1 + tie)) return;  // no load is less: these ways have it
+      if (most == 0 || most <= bound_.blocks * (1 + tie)) return;  // these paths attain the bound
       for (std::size_t at = 0; at < links; ++at)
         length[at] *= elementary::exp(growth / std::sqrt(i + 1.0) * load[at] / most);
     }
@@ -183,7 +184,7 @@ class Finding {
       }
   }
 
-  /// Sends all blocks by the shortest ways over routes and hosts that pass them on.
+  /// Sends all blocks by the shortest paths over routes and forwarding hosts. Returns the sum of their distances.
   double relay(const std::vector<double>& length, std::vector<double>& load) {
     const std::size_t n = hosts_.size();
     distance_.assign(n * n, 0);
@@ -210,7 +211,7 @@ class Finding {
         sum += blocks * distance_[from * n + to];
         carry(from, to, blocks, load);
       }
-    return sum * (1 - tie);  // ways that are shorter by less were not taken
+    return sum * (1 - tie);  // paths that are shorter by less than this were ignored
   }
 
   void carry(std::size_t from, std::size_t to, double blocks, std::vector<double>& load) const {
@@ -223,7 +224,7 @@ class Finding {
     for (std::size_t i = route_[pair]; i < route_[pair + 1]; ++i) load[static_cast<std::size_t>(routes_[i])] += blocks;
   }
 
-  /// Sends the blocks of `origin` by all shortest ways, in equal parts. Returns the sum of their distances.
+  /// Sends the blocks of `origin` by all shortest paths, in equal parts. Returns the sum of their distances.
   double travel(const Origin& origin, const std::vector<double>& length, std::vector<double>& load) {
     const std::size_t vertices = at_.size();
     distance_.assign(vertices, -1);
@@ -282,17 +283,17 @@ class Finding {
 
   const Routing& routing_;
   const Network& network_;
-  std::vector<std::int64_t> ranks_;  ///< of each host
-  std::vector<double> at_;           ///< ranks whose messages enter at a vertex
+  std::vector<std::int64_t> ranks_;  ///< number of ranks on each host
+  std::vector<double> at_;           ///< number of ranks whose messages enter at each vertex
   std::vector<Origin> origins_;
-  std::vector<Vertex> hosts_;  ///< with ranks
+  std::vector<Vertex> hosts_;  ///< hosts with ranks
   double all_ = 0;
   LinkBound bound_;
   std::vector<double> distance_, ways_, carried_;
   std::vector<Vertex> done_, fixed_;
-  std::vector<std::size_t> route_;    ///< of each pair of hosts with ranks: where its links begin in `routes_`
+  std::vector<std::size_t> route_;    ///< for each pair of hosts with ranks: start of its links in `routes_`
   std::vector<std::int32_t> routes_;  ///< links between switches
-  std::vector<std::int32_t> over_;    ///< of each pair: who passes on what goes from one to the other
+  std::vector<std::int32_t> over_;    ///< for each pair: host that forwards its blocks, or `directly`
 };
 
 }  // namespace

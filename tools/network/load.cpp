@@ -18,7 +18,7 @@ std::vector<std::vector<Rank>> ranks_of_hosts(const Network& network, const Plac
   return ranks;
 }
 
-/// What goes from rank to rank: bytes, or a block each.
+/// The size of each message: bytes, or one block each.
 struct Sending {
   std::size_t ranks;
   Weights weights;
@@ -92,7 +92,7 @@ std::int64_t NetworkLoad::slots() const { return std::accumulate(largest.begin()
 
 namespace {
 
-/// Messages of a round. All rounds are kept, but not schedules of all ranks at a time.
+/// The messages of a round. All rounds are kept in memory, but only one rank's schedule at a time.
 struct Sent {
   Rank from, to;
   std::int64_t blocks;
@@ -138,12 +138,12 @@ NetworkLoad network_load(const Routing& routing, const Placement& placement, con
   Rounds rounds;
   for (Rank rank = 0; rank < shape.ranks; ++rank) {
     const Schedule schedule = generate(spec, shape, rank);
-    std::size_t first = 0;  // round of the step
+    std::size_t first = 0;  // round of the current step
     for (const Step& step : schedule.steps) {
       const auto sends = schedule.sends_of(step);
       const std::size_t most = std::max(sends.size(), schedule.receives_of(step).size());
       if (most == 0) {
-        // an idle slot
+        // A step without messages is an idle slot here.
         first += spec.family == Family::direct || (spec.order == Order::topology && step.purpose == Purpose::copy);
         continue;
       }

@@ -1,4 +1,4 @@
-/// Networks by name: slim-fly(q=5,hosts=4) and the like.
+/// Networks by name, such as slim-fly(q=5,hosts=4).
 #include <array>
 #include <charconv>
 
@@ -10,7 +10,7 @@ namespace {
 
 struct NetworkParameter {
   std::string_view key;
-  std::int32_t value;  ///< by default; required: must be given
+  std::int32_t value;  ///< default; `required`: must be given
   std::int32_t least = 1;
 };
 
@@ -45,7 +45,7 @@ const std::array<Rule, 5>& rules() {
   return table;
 }
 
-/// A number from `least` on, at the start of text[at..]; moves `at` behind it.
+/// Parses a number from `least` on that starts at text[at], and moves `at` behind it.
 bool number(std::string_view text, std::size_t& at, std::int32_t least, std::int32_t& value) {
   const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
   if (error != std::errc() || value < least || value > most_vertices) return false;

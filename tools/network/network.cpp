@@ -35,7 +35,8 @@ std::int32_t Network::find_route(Vertex at, Vertex host) const {
   if (routes.empty()) return -1;
   const auto begin = routes.begin() + first_route[static_cast<std::size_t>(at)],
              end = routes.begin() + first_route[static_cast<std::size_t>(at) + 1];
-  if (host < end - begin && begin[host].host == host) return begin[host].link;  // where routes to all hosts are given
+  // applies if routes to all hosts are given
+  if (host < end - begin && begin[host].host == host) return begin[host].link;
   const auto given = std::lower_bound(begin, end, host, [](const Route& route, Vertex h) { return route.host < h; });
   return given != end && given->host == host ? given->link : -1;
 }
@@ -124,7 +125,7 @@ std::vector<std::int32_t> hops_to(const Network& network, Vertex to) {
 }
 
 std::optional<std::pair<Vertex, Vertex>> unreachable(const Network& network) {
-  // switches with hosts: what reaches one, reaches all its hosts
+  // If a vertex reaches one host of a switch, it reaches all hosts of that switch.
   std::vector<bool> seen(static_cast<std::size_t>(network.vertices()));
   for (Vertex host = 0; host < network.hosts; ++host) {
     const auto in = network.links_to(host);

@@ -16,20 +16,20 @@ namespace swapmeet {
 namespace {
 
 constexpr std::size_t most_network_bytes = std::size_t{128} << 20;
-constexpr std::int64_t most_hops = std::int64_t{1} << 27;  ///< that routing keeps, 2 bytes each
+constexpr std::int64_t most_hops = std::int64_t{1} << 27;  ///< limit on the hops that routing stores, 2 bytes each
 constexpr std::int64_t moves_for_each_message = 2000;
 
-/// The part of a host's name before the first dot.
+/// Returns the part of a host's name before the first dot.
 std::string_view short_name(std::string_view name) { return name.substr(0, name.find('.')); }
 
-/// The hosts of the members by name; where names differ in the domain only, short ones count.
+/// Returns the hosts of the members by name. A name that is not found is compared without its domain.
 Result<Placement> placed_by_name(const Network& network, const Members& members) {
   std::unordered_map<std::string_view, Vertex> whole, shortened;
   for (Vertex host = 0; host < network.hosts; ++host) {
     const std::string_view name = network.names[static_cast<std::size_t>(host)];
     whole.emplace(name, host);
     const auto [known, is_new] = shortened.emplace(short_name(name), host);
-    if (!is_new) known->second = -1;  // two have it
+    if (!is_new) known->second = -1;  // ambiguous
   }
   Placement placement;
   for (const std::string_view name : members.hosts) {
@@ -51,7 +51,7 @@ Result<Placement> placed(const OrderSource& source, const Network& network, cons
   return placement;
 }
 
-/// Why routes cannot be found out; "" if they can.
+/// Returns why routes cannot be computed; "" if they can.
 std::string too_large(const Network& network, const Placement& placement) {
   const std::int64_t destinations = std::min<std::int64_t>(static_cast<std::int64_t>(placement.size()), network.hosts);
   if (destinations * network.vertices() <= most_hops) return "";
@@ -72,9 +72,9 @@ Result<Routing> routed(const OrderSource& source, const Network& network, const 
                        seed, &placement);
 }
 
-/// A file, or what a name stands for.
+/// The contents of the source: a table, or a network from a file or a name.
 struct Read {
-  std::optional<SlotTable> table;  ///< or
+  std::optional<SlotTable> table;  ///< if set, there is no network
   Network network;
 };
 
@@ -94,7 +94,7 @@ Result<Read> read(const OrderSource& source) {
   return Problem{in_quotes(source.network) + " is no file, and no network: " + network.problem().text()};
 }
 
-/// Calls use(routing, placement) if both can be had.
+/// Calls use(routing, placement) if both are available.
 template <class T, class Use>
 Result<T> on_network(const OrderSource& source, const Network& network, const Members& members, Use use) {
   const Result<Placement> placement = placed(source, network, members);
@@ -109,7 +109,8 @@ SlotTable computed(const Routing& routing, const Placement& placement, const Eff
       network_key(routing.network(), static_cast<int>(routing.spread()), routing.seed(), placement);
   if (auto known = cached_order(key, static_cast<Rank>(placement.size()));
       known && overfull(routing, placement, *known).empty()) {
-    const std::optional<SlotTable> of_torus = torus_slots(routing, placement);  // none is searched for
+    // quick, unlike conflict_free_slots()
+    const std::optional<SlotTable> of_torus = torus_slots(routing, placement);
     if (!of_torus || of_torus->slots >= known->slots) return *std::move(known);
   }
   SlotTable slots = conflict_free_slots(routing, placement, effort);

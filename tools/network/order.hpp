@@ -1,4 +1,4 @@
-/// From what order=topology(...) says, a network or a table, to the slots of ranks. Reads files.
+/// Makes the slots of ranks for order=topology(...), from a network or a table. Reads files.
 #pragma once
 
 #include <memory>
@@ -7,32 +7,32 @@
 
 namespace swapmeet {
 
-/// Who is to meet whom: ranks, or nodes, each of which is stood for by its first rank.
+/// The participants of an exchange: ranks, or nodes, each represented by its first rank.
 struct Members {
-  std::vector<std::string> hosts;  ///< the name of the host of each; empty: the source has a placement, or block
+  std::vector<std::string> hosts;  ///< host name of each; empty: the source has a placement, or block
   std::vector<Rank> world_ranks;   ///< of each, in MPI_COMM_WORLD
-  Rank world = 1;                  ///< ranks in MPI_COMM_WORLD, which placements and tables are of
+  Rank world = 1;                  ///< number of ranks in MPI_COMM_WORLD, to which placements and tables refer
 
   Rank count() const { return static_cast<Rank>(world_ranks.size()); }
 };
 
-/// Ranks 0 to n-1, placed by the source.
+/// Returns ranks 0 to n-1, which the source places.
 Members all_ranks(Rank n);
 
-/// The least effort that comes near the best: so many moves for each message, but not for longer than this.
+/// Returns the least effort that comes close to the best order: a number of moves per message, limited to `seconds`.
 Effort standard_effort(Rank members, double seconds);
 
-/// The slots of the members: from a table, from the cache (order_cache.hpp), or computed, and then kept there. A
-/// problem names the file, the line and what is wrong. Deterministic but for the time, and the cache.
+/// Returns the slots of the members: from a table, from the cache (order_cache.hpp), or computed, and then stored in
+/// the cache. A problem names the file, the line and the error. Deterministic except for the time limit and the cache.
 Result<SlotTable> make_order(const OrderSource& source, const Members& members, double seconds);
 
-/// Why there can be no such order; "" if there can. Computes none.
+/// Returns why there can be no such order; "" if there can. Computes no order.
 std::string order_problem(const OrderSource& source, const Members& members);
 
-/// The first link, or rank, that has more in a slot than its capacity, in words; "" if none has.
+/// Returns the first link or rank with a load above its capacity in a slot, in words; "" if there is none.
 std::string overfull(const Routing& routing, const Placement& placement, const SlotTable& slots);
 
-/// The same of an order from make_order(). Nothing is known of the network of a table: "".
+/// Returns the same for an order from make_order(). For a table, whose network is unknown, it returns "".
 Result<std::string> overfull(const OrderSource& source, const Members& members, const SlotTable& slots);
 
 }  // namespace swapmeet

@@ -13,10 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;  ///< of one, and of all together
+constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;  ///< limit for one order, and for all together
 constexpr std::string_view suffix = ".slots";
 
-/// "": there is no place.
+/// Returns the folder of the cache; "" if there is none.
 fs::path folder() {
   const std::string cache = folder_of("XDG_CACHE_HOME"), home = folder_of("HOME");
   if (!cache.empty()) return fs::path(cache) / "swapmeet" / "orders";
@@ -29,7 +29,7 @@ fs::path place_of(std::uint64_t key) {
   return folder() / (std::string(name) + std::string(suffix));
 }
 
-/// Takes away the oldest, until the others take no more than they may.
+/// Deletes the oldest orders until the others stay within the limit.
 void clear_old(const fs::path& within) {
   struct Kept {
     fs::file_time_type written;

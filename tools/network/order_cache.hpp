@@ -1,5 +1,5 @@
-/// Orders that were computed before, in files of the user's: $XDG_CACHE_HOME/swapmeet/orders (~/.cache), at most 256
-/// MiB of them. Nothing here fails: where files cannot be read or written, there is no cache.
+/// The cache of computed orders, in files of the user: $XDG_CACHE_HOME/swapmeet/orders (~/.cache), at most 256 MiB. Its
+/// functions report no errors: if files cannot be read or written, there is no cache.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace swapmeet {
 
-/// The order with that key, for so many ranks; nothing if there is none that is whole. Its slots are not checked
-/// against the network.
+/// Returns the order with that key for this number of ranks; nullopt if there is none or its file is damaged. Its slots
+/// are not checked against the network.
 std::optional<SlotTable> cached_order(std::uint64_t key, Rank ranks);
 
-/// Keeps it under its key: another process sees all of it, or nothing. The oldest ones go when there are too many.
+/// Stores an order under its key, atomically for other processes. The oldest orders are deleted if there are too many.
 void keep_order(const SlotTable& slots);
 
 }  // namespace swapmeet

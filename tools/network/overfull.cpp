@@ -4,7 +4,7 @@ namespace swapmeet {
 
 namespace {
 
-/// A resource in words.
+/// Returns a resource in words.
 std::string name_of(std::int32_t resource, const Resources& resources, const Network& network) {
   if (resource < resources.ranks) return "rank " + std::to_string(resource) + " sends";
   if (resource < 2 * resources.ranks) return "rank " + std::to_string(resource - resources.ranks) + " receives";

@@ -1,4 +1,4 @@
-/// Improvement of a colouring by moves of a partial one (as bloechliger2008's, with a short memory instead of a tabu
+/// Improvement of a colouring by moves of a partial one (as in bloechliger2008, with a short memory instead of a tabu
 /// table).
 #include <algorithm>
 #include <array>
@@ -10,12 +10,14 @@ namespace swapmeet {
 namespace {
 
 constexpr std::int32_t nobody = -1;
-constexpr std::size_t most_looked_at = 256;  ///< slots, at each move, if there are more than four times as many
+/// slots considered at each move, if there are more than four times as many
+constexpr std::size_t most_looked_at = 256;
 
-/// A resource of capacity c is c rows of places, one for each slot; an item holds a place of each of its resources.
+/// A colouring in which some items wait for a colour. A resource of capacity c has c rows of places, with one place per
+/// slot; an item occupies one place of each of its resources.
 class PartialColouring {
  public:
-  /// Items without a colour wait for one. `limits`: colours of each are below that; none: they may have any.
+  /// Items without a colour wait for one. `limits`: the colour of each item must be below its limit; empty: no limits.
   PartialColouring(const Items& items, Colours colours, std::int32_t count, std::span<const std::int32_t> limits,
                    Random& draw)
       : items_(items), colours_(std::move(colours)), limits_(limits), draw_(draw) {
@@ -37,7 +39,7 @@ class PartialColouring {
   bool complete() const { return waiting_.empty(); }
   const Colours& colours() const { return colours_; }
 
-  /// Takes away the slot with the fewest items, which then wait for another.
+  /// Removes the slot with the fewest items, which then wait for another.
   void drop_slot() {
     const auto least = static_cast<std::size_t>(
         std::min_element(members_.begin(), members_.begin() + static_cast<std::ptrdiff_t>(slots_)) - members_.begin());
@@ -51,7 +53,7 @@ class PartialColouring {
         lift(static_cast<std::int32_t>(i)), place(static_cast<std::int32_t>(i), least);
   }
 
-  /// Gives a slot to one of those that wait; whoever is in the way there waits next.
+  /// Gives a slot to one of the waiting items. The items that are in its way there wait instead.
   void move() {
     ++now_;
     const std::size_t pick = draw_.nearly_below(static_cast<std::uint32_t>(waiting_.size()));
@@ -88,7 +90,7 @@ class PartialColouring {
   void lift(std::int32_t item) {
     const auto slot = static_cast<std::size_t>(colours_[static_cast<std::size_t>(item)]);
     for (const std::int32_t r : items_.of(static_cast<std::size_t>(item))) {
-      // The last row in use stays the last: who is there is looked for in the first rows.
+      // Keep the occupied places in the first rows: move the last item to the free place.
       std::int32_t* at = row(static_cast<std::size_t>(r)) + slot;
       const std::int32_t* end =
           row(static_cast<std::size_t>(r)) + capacity(static_cast<std::size_t>(r)) * stride_ + slot;
@@ -110,7 +112,7 @@ class PartialColouring {
     waiting_.push_back(out);
   }
 
-  /// Adds to `cost_`, for each slot, how many different items hold the last rows of R resources.
+  /// Adds to `cost_`, for each slot, the number of different items in the last rows of R resources.
   template <std::size_t R>
   void count_holders(const std::array<const std::int32_t*, 8>& rows, std::size_t begin, std::size_t end) {
     for (std::size_t s = begin; s < end; ++s) {
@@ -126,7 +128,7 @@ class PartialColouring {
   }
 
   std::size_t best_slot(std::int32_t item) {
-    // Of many slots it looks at some only: in the same time more moves are of more use than better ones.
+    // If there are many slots, only some are considered: more moves are worth more than better ones in the same time.
     const std::size_t open =
         limits_.empty() ? slots_ : static_cast<std::size_t>(limits_[static_cast<std::size_t>(item)]);
     const std::size_t width = open > 4 * most_looked_at ? most_looked_at : open;
@@ -158,7 +160,7 @@ class PartialColouring {
       cost_[left] += 1000;
     std::int32_t least = INT32_MAX;
     for (std::size_t s = begin; s < end; ++s) least = std::min(least, cost_[s]);
-    std::size_t slot = begin + draw_.nearly_below(static_cast<std::uint32_t>(width));  // any of the best
+    std::size_t slot = begin + draw_.nearly_below(static_cast<std::uint32_t>(width));  // a random one of the best slots
     while (cost_[slot] != least) slot = slot + 1 < end ? slot + 1 : begin;
     return slot;
   }
@@ -171,8 +173,8 @@ class PartialColouring {
   std::vector<std::size_t> first_row_;
   std::vector<std::int32_t> holder_;  ///< [row][slot]
   std::vector<std::int32_t> cost_, members_, waiting_;
-  std::vector<std::int32_t> left_;   ///< for each item, the slot that it was last pushed out of,
-  std::vector<std::int64_t> until_;  ///< and until when it may not return
+  std::vector<std::int32_t> left_;   ///< for each item: slot from which it was last removed
+  std::vector<std::int64_t> until_;  ///< for each item: move until which it should not return there
   std::int64_t now_ = 0;
 };
 

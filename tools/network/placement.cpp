@@ -51,7 +51,7 @@ Result<Placement> parse_placement(std::string_view text, const Network& network,
   if (!block && !cyclic && !random) return listed(text, network, ranks);
   std::uint64_t seed = 0;
   Rank count = 0;
-  const std::size_t at = random ? 2 : 1;  // of the number
+  const std::size_t at = random ? 2 : 1;  // index of the number
   const auto column = [&](std::size_t i) {
     return i < words.size() ? static_cast<int>(words[i].data() - text.data()) + 1 : static_cast<int>(text.size()) + 1;
   };

@@ -1,4 +1,4 @@
-/// On which host each rank runs.
+/// The placement of ranks on hosts.
 #pragma once
 
 #include <string>
@@ -13,16 +13,17 @@ namespace swapmeet {
 /// The host of each rank.
 using Placement = std::vector<Vertex>;
 
-/// Reads a placement; `ranks` = 0: as many as it makes of itself.
+/// Parses a placement. `ranks` = 0: the number of ranks follows from the text.
 ///
-///   block[:K]          K ranks on each host in turn, the last may have fewer; K: as few as make room for all, or 1
-///   cyclic[:N]         one after the other on the first N hosts (all), again and again
-///   random:SEED[:K]    as block:K, hosts in random order: a random part of the machine
-///   n3,n1*4,n3         these hosts, with so many ranks
+///   block[:K]          K ranks on each host in turn, the last may have fewer; default: the least K with room for all
+///                      (1 if `ranks` is 0)
+///   cyclic[:N]         round-robin on the first N hosts; default: all hosts
+///   random:SEED[:K]    like block:K, with the hosts in random order: a random part of the machine
+///   n3,n1*4,n3         these hosts, with this many ranks each (default 1)
 Result<Placement> parse_placement(std::string_view text, const Network& network, Rank ranks);
 
-/// A number for network, routing and placement: the same on every machine, another if anything that bears on slots
-/// differs.
+/// Returns a hash of network, routing and placement. It is the same on every machine, and covers everything that
+/// affects slots.
 std::uint64_t network_key(const Network& network, int spread, std::uint64_t seed, const Placement& placement);
 
 }  // namespace swapmeet

@@ -16,8 +16,8 @@ Ring empty_ring(std::int32_t n, std::int32_t phases, std::int32_t parts) {
   return {n, phases, parts, std::vector<Turn>(static_cast<std::size_t>(n) * static_cast<std::size_t>(n))};
 }
 
-/// The pairs of a ring as items that share places and, in either direction, links. A pair that may go both ways takes
-/// the links of the one or the other, by the parity of what it does not know: the links are there twice.
+/// Returns the pairs of a ring as items that share places and, in each direction, links. A pair with two ways of equal
+/// length uses one of them, by a parity that is not known here; so there is one set of links for each parity.
 Items pairs_of(std::int32_t n) {
   Items items;
   items.capacity.assign(6 * static_cast<std::size_t>(n), 1);
@@ -38,11 +38,11 @@ Items pairs_of(std::int32_t n) {
 
 }  // namespace
 
-/// The places i, j, i + n/2 and j + n/2 send in a circle, up or down: a message each, which cover all links of that
-/// direction once. All pairs of places that are no multiple of n/2 apart are in the circles of the edges {i, j} of the
-/// complete graph of n/2 vertices, once up and once down. That graph is a union of matchings (a tournament in which each
-/// team plays each round), which have n/4 edges each: half of a matching's circles go up and half of them down, and in
-/// the next phase the other way.
+/// Each of the places i, j, i + n/2 and j + n/2 sends one message along a circle, up or down; the four messages use all
+/// links of that direction once. The circles of the edges {i, j} of the complete graph of n/2 vertices contain all
+/// pairs of places whose distance is no multiple of n/2, once up and once down. That graph is a union of matchings (a
+/// tournament in which each team plays each round) with n/4 edges each. Half of a matching's circles go up and half of
+/// them down; in the next phase they go the other way.
 Ring matched_ring(std::int32_t n) {
   const std::int32_t half = n / 2, edges = half / 2;
   Ring ring = empty_ring(n, n, (edges + 1) / 2);

@@ -1,4 +1,4 @@
-/// All pairs of places of a ring in phases and parts: network/torus_slots.hpp says what these are.
+/// Orders of all pairs of places of a ring, as phases and parts (defined in network/torus_slots.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ struct Turn {
   std::int32_t phase = 0, part = 0;
 };
 
-/// Messages go the shorter way round. Where both are as long, those to even places go up and the others down, or all of
-/// them the other way: the same turns do for both.
+/// An order of all pairs of a ring. Messages go the shorter way round. If both ways are equally long, messages to even
+/// places go up and the others down, or all of them the other way; the same turns are valid for both.
 struct Ring {
   std::int32_t places = 1, phases = 1, parts = 1;
   std::vector<Turn> turns;  ///< [from · places + to]
@@ -22,10 +22,10 @@ struct Ring {
   const Turn& turn(std::int32_t from, std::int32_t to) const { return const_cast<Ring*>(this)->turn(from, to); }
 };
 
-/// As many phases as places, each of ⌈n/8⌉ parts. Requires n to be a multiple of 4.
+/// Returns a ring with as many phases as places, each of ⌈n/8⌉ parts. Requires n to be a multiple of 4.
 Ring matched_ring(std::int32_t n);
 
-/// Phases of one part, as few as a search finds: max(n, ⌈n²/8⌉) at least.
+/// Returns a ring with phases of one part, as few as a search finds; the lower bound is max(n, ⌈n²/8⌉).
 Ring coloured_ring(std::int32_t n);
 
 }  // namespace swapmeet

@@ -16,21 +16,21 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Whether a search of single messages gets so far in half of this that it gains something.
+/// Whether a search over single messages gets far enough, in half of the effort, to be worthwhile.
 bool can_improve(std::int64_t messages, const Effort& effort) {
-  constexpr double moves_a_second = 1e6, fewest_moves = 1.5;  // of each message; what was measured on one core
+  constexpr double moves_a_second = 1e6, fewest_moves = 1.5;  // moves per message; measured on one core
   const double moves = std::min(static_cast<double>(effort.moves), effort.seconds * moves_a_second);
   return moves / 2 >= fewest_moves * static_cast<double>(messages);
 }
 
-/// Until the moves or the seconds since `start` are used up.
+/// Returns a predicate that is true until the moves, or the seconds since `start`, are used up.
 std::function<bool(std::int64_t)> within(const Effort& effort, std::chrono::steady_clock::time_point start) {
   return [effort, start](std::int64_t moves) {
     return moves < effort.moves && (moves % moves_between_looks != 0 || seconds_since(start) < effort.seconds);
   };
 }
 
-/// `known`: what has been found before.
+/// Returns the best colours found. `known`: an order that was found before.
 Colours best_colours(const Flows& flows, const std::optional<SlotTable>& known, std::int64_t bound,
                      const Effort& effort, Random& draw, std::chrono::steady_clock::time_point start) {
   const Items& items = flows.items;
@@ -46,14 +46,14 @@ Colours best_colours(const Flows& flows, const std::optional<SlotTable>& known, 
   return best;
 }
 
-/// Takes the slots that were found for the same.
+/// Takes over the slots of another order of the same ranks.
 void adopt(SlotTable&& found, SlotTable& result) {
   result.slots = found.slots;
   result.slot_of = std::move(found.slot_of);
 }
 
-/// The hosts, in the order of their first ranks, if all have as many ranks, and one link of capacity 1: what they send
-/// goes out one block at a time, so an order of hosts does for ranks. Otherwise nothing.
+/// Returns the hosts in the order of their first ranks, if all have the same number of ranks and one link of capacity
+/// 1; else an empty list. Such a host sends one block at a time, so an order of hosts yields one of ranks.
 Placement alike_hosts(const Network& network, const Placement& placement) {
   std::vector<std::size_t> ranks_of(static_cast<std::size_t>(network.hosts));
   Placement hosts;
@@ -65,8 +65,9 @@ Placement alike_hosts(const Network& network, const Placement& placement) {
   return alike ? hosts : Placement{};
 }
 
-/// The order of hosts once for each pair (i, j): the i-th rank of each host sends to the j-th of others. Within a host
-/// rank i sends to rank j while it is j that sends to other hosts, and i that receives.
+/// Repeats the order of hosts for each pair (i, j): the i-th rank of each host sends to the j-th ranks of the other
+/// hosts. Within a host, rank i sends to rank j in the repetition (j, i), where j sends to other hosts and i receives
+/// from them.
 void repeat(const SlotTable& order, const Placement& hosts, const Placement& placement, SlotTable& result) {
   const auto p = placement.size(), each = p / hosts.size();
   std::vector<std::int32_t> number_of(static_cast<std::size_t>(*std::max_element(hosts.begin(), hosts.end())) + 1),

@@ -1,7 +1,9 @@
-/// Conflict-free orders: every message of an all-to-all in a slot in which no link carries more than its capacity.
+/// Conflict-free orders: every message of an all-to-all has a slot such that no link exceeds its capacity in any slot.
 ///
-/// Colouring of flows that share links, greedily (longest paths first), then improved until a budget is used up. Where it is
-/// too small for so many flows, those of one sender of each switch (turns.hpp).
+/// The order is a colouring of messages that share links. It starts with a greedy colouring (longest paths first),
+/// which is improved until a budget is used up. If the budget is too small for all messages, the messages of only one
+/// sender of each switch are coloured (turns.hpp).
+///
 /// Sources: iterated greedy: culberson1992; moves of a partial colouring: bloechliger2008
 #pragma once
 
@@ -12,19 +14,21 @@ namespace swapmeet {
 
 struct Effort {
   std::uint64_t seed = 0;
-  std::int64_t moves = 1'000'000;  ///< of improvement, at most; the result depends on this, not on the machine
-  /// after which it stops at the best so far, whatever the moves; a result that it cut short is not reproducible
+  /// limit on moves of the improvement; the result depends on this, not on the machine
+  std::int64_t moves = 1'000'000;
+  /// time limit; the best order so far is then returned, and is not reproducible
   double seconds = 10;
 };
 
-/// Requires at least one rank.
+/// Returns an order for equal messages. Requires at least one rank.
 SlotTable conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort);
 
-/// The same for messages of unequal size: a slot lasts as long as its largest message, and all slots together as short
-/// as can be (weighted.cpp). Never longer than the order of equal messages. `bound` is that of the number of slots.
+/// Returns an order for messages of unequal size. A slot lasts as long as its largest message, and the sum over all
+/// slots is minimized (weighted.cpp). It is never longer than the order for equal messages. SlotTable::bound of the
+/// result is the lower bound for equal messages, a number of slots.
 SlotTable weighted_slots(const Routing& routing, const Placement& placement, Weights weights, const Effort& effort);
 
-/// The sum of the largest messages of all slots.
+/// Returns the sum over all slots of their largest messages, in bytes.
 std::int64_t bytes_in_turn(const SlotTable& slots, Weights weights);
 
 }  // namespace swapmeet

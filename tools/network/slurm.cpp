@@ -1,5 +1,5 @@
-/// Slurm's topology.conf (topology/tree). It tells no capacities: every switch is taken to have as much towards its
-/// parent as its hosts have towards it, no taper.
+/// The parser of Slurm's topology.conf (topology/tree). The file has no capacities: the link of a switch to its parent
+/// is assumed to have the capacity of all hosts below the switch, without taper.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -20,7 +20,7 @@ struct Leaf {
   std::string name;
   int line = 0;
   std::vector<std::string> nodes, switches;
-  std::int32_t hosts = 0;  ///< below it
+  std::int32_t hosts = 0;  ///< number of hosts below it
   int parents = 0;
 };
 
@@ -102,7 +102,7 @@ Result<Network> parse_slurm(std::string_view text) {
       return lines.here("switch " + leaf.name + " a second time");
     switches.push_back(std::move(leaf));
   }
-  std::vector<std::size_t> order;  // parents before children
+  std::vector<std::size_t> order;  // parents precede children
   for (const Leaf& parent : switches)
     for (const std::string& child : parent.switches) {
       const auto at = number.find(child);

@@ -11,7 +11,7 @@ namespace swapmeet {
 namespace {
 
 constexpr std::int32_t longest_ring = 1024,
-                       longest_coloured = 16;  ///< places: all pairs of them are kept, and coloured
+                       longest_coloured = 16;  ///< limits on places, since all pairs of them are stored, and coloured
 
 std::vector<Ring> rings_of(std::int32_t n) {
   std::vector<Ring> rings;
@@ -20,13 +20,13 @@ std::vector<Ring> rings_of(std::int32_t n) {
   return rings;
 }
 
-/// The rings of all dimensions, and how many slots they make.
+/// One ring for each dimension, and the number of their slots.
 struct Product {
   std::vector<const Ring*> rings;
   std::int32_t parts = 1;
   std::int64_t slots = 0;
 
-  /// Places are numbered along the first dimension first.
+  /// Returns the slot of a pair of places, which are numbered along the first dimension first.
   std::int64_t slot(std::int32_t from, std::int32_t to) const {
     std::int64_t phase = 0;
     std::int32_t part = 0;
@@ -40,7 +40,7 @@ struct Product {
   }
 };
 
-/// Of the rings that each dimension has, those that make the fewest slots. Nothing: a dimension has none.
+/// Returns the choice of rings, one for each dimension, with the fewest slots; nullopt if a dimension has no ring.
 std::optional<Product> shortest(const std::vector<std::vector<Ring>>& dimensions) {
   std::int32_t most_parts = 1;
   for (const auto& rings : dimensions)
@@ -61,12 +61,12 @@ std::optional<Product> shortest(const std::vector<std::vector<Ring>>& dimensions
   return best;
 }
 
-/// Where a rank is.
+/// The position of a rank.
 struct Seat {
-  std::int32_t place = 0, number = 0;  ///< of the ranks at that place
+  std::int32_t place = 0, number = 0;  ///< place on the torus, and number among the ranks there
 };
 
-/// Nothing: a host has several links.
+/// Returns the positions of all ranks; nullopt if a host has several links.
 std::optional<std::vector<Seat>> seats_of(const Network& network, const Placement& placement) {
   std::vector<std::int32_t> taken(static_cast<std::size_t>(network.switches()));
   std::vector<Seat> seats;
@@ -79,7 +79,7 @@ std::optional<std::vector<Seat>> seats_of(const Network& network, const Placemen
   return seats;
 }
 
-/// Numbers slots anew, without those in which nobody sends.
+/// Renumbers the slots without the empty ones.
 void close_up(SlotTable& table, std::int64_t all) {
   std::vector<std::int32_t> number(static_cast<std::size_t>(all) + 1);
   for (const std::int32_t slot : table.slot_of)

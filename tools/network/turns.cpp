@@ -10,7 +10,8 @@ namespace swapmeet {
 
 namespace {
 
-/// The ranks of each switch, of the same number on all, more than one, each with a host to itself; nothing: it is not so.
+/// Returns the ranks of each switch if all switches have the same number of ranks, more than one, each on a host of its
+/// own; else an empty list.
 std::vector<Sender> ranks_of_switches(const Network& network, const Placement& placement) {
   Placement hosts = placement;
   std::ranges::sort(hosts);
@@ -27,14 +28,14 @@ std::vector<Sender> ranks_of_switches(const Network& network, const Placement& p
   return alike && each > 1 ? senders : std::vector<Sender>{};
 }
 
-/// The colouring of what one rank of each switch sends, once for each of them.
+/// Repeats the colouring of a sender's messages once for each of its ranks.
 SlotTable repeated(const std::vector<Sender>& senders, const Colours& colours, Rank ranks) {
   const auto slots = colours_used(colours), turns = static_cast<std::int32_t>(senders.front().size());
   SlotTable table;
   table.ranks = ranks;
   table.slot_of.assign(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks), -1);
   auto colour = colours.begin();
-  std::vector<std::int32_t> sent(static_cast<std::size_t>(slots));  // by this switch, in each slot
+  std::vector<std::int32_t> sent(static_cast<std::size_t>(slots));  // messages of this switch so far, in each slot
   for (const Sender& sender : senders) {
     std::ranges::fill(sent, 0);
     for (Rank to = 0; to < ranks; ++to, ++colour) {

@@ -1,10 +1,10 @@
 /// Orders of messages of unequal size, as a colouring of weighted items: a slot takes as long as its largest message,
-/// and the sum over all slots counts.
+/// and the sum over all slots is minimized.
 ///
-/// It begins with the largest messages first, each in the first slot with room for it (guan1997), or with the order of
-/// equal messages, if that is shorter. Then it lowers one slot or takes it away, again and again: what is too large for
-/// it goes elsewhere, by the moves of a partial colouring (bloechliger2008) in which no item may go where it would
-/// be the largest.
+/// The search begins with a greedy colouring, the largest messages first (guan1997), or with the order of equal
+/// messages if that is shorter. It then repeatedly lowers the length of one slot, possibly to nothing. Messages that
+/// are too large for the slot move to others, by the moves of a partial colouring (bloechliger2008) in which no item
+/// may become the largest of its slot.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -15,11 +15,11 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::int64_t least_moves = 1000;  ///< moves of an attempt
+constexpr std::int64_t least_moves = 1000;  ///< moves of the first attempts
 
 using Clock = std::chrono::steady_clock;
 
-/// The largest item of each colour.
+/// Returns the largest item of each colour.
 std::vector<std::int64_t> slot_bytes(const Colours& colours, std::span<const std::int64_t> bytes) {
   std::vector<std::int64_t> largest(static_cast<std::size_t>(colours_used(colours)));
   for (std::size_t i = 0; i < colours.size(); ++i)
@@ -31,7 +31,7 @@ std::int64_t sum_of(const std::vector<std::int64_t>& largest) {
   return std::accumulate(largest.begin(), largest.end(), std::int64_t{0});
 }
 
-/// Numbers colours anew, the largest first.
+/// Renumbers the colours, the one with the largest item first.
 void sort_by_bytes(Colours& colours, std::vector<std::int64_t>& largest) {
   std::vector<std::int32_t> order(largest.size()), number(largest.size());
   std::iota(order.begin(), order.end(), 0);
@@ -44,7 +44,7 @@ void sort_by_bytes(Colours& colours, std::vector<std::int64_t>& largest) {
   std::ranges::sort(largest, std::greater<>());
 }
 
-/// Without colours that nothing has.
+/// Renumbers the colours without the unused ones.
 void close_gaps(Colours& colours) {
   std::vector<std::int32_t> number(static_cast<std::size_t>(colours_used(colours)) + 1);
   for (const std::int32_t colour : colours) number[static_cast<std::size_t>(colour) + 1] = 1;
@@ -61,7 +61,8 @@ class Lowering {
 
   const Colours& colours() const { return colours_; }
 
-  /// Until the slots are `target` bytes long in all, or `more` says no after a number of moves.
+  /// Lowers slots until their sum is at most `target` bytes, or until `more`, called with the number of moves, returns
+  /// false.
   void lower(std::int64_t target, const std::function<bool(std::int64_t)>& more) {
     std::size_t failures = 0;
     for (std::int64_t moves = 0, limit = least_moves; sum_of(slot_bytes_) > target && more(moves); ++moves) {
@@ -83,7 +84,7 @@ class Lowering {
     colours_ = std::move(colours);
   }
 
-  /// Lowers some slot to the bytes of a message in it, or to nothing. False: that was in vain.
+  /// Tries to lower a random slot to the size of a smaller message in it, or to nothing. Returns false if that failed.
   bool attempt(const std::function<bool(std::int64_t)>& more) {
     const auto high = std::ranges::lower_bound(slot_bytes_, std::int64_t{0}, std::greater<>()) - slot_bytes_.begin();
     const auto slot = static_cast<std::int32_t>(draw_.nearly_below(static_cast<std::uint32_t>(high)));
@@ -105,7 +106,8 @@ class Lowering {
     return true;
   }
 
-  /// Most often that of one of the next largest messages: then few have to go elsewhere.
+  /// Returns a smaller size for the slot. Most often it is that of one of the next largest messages, so that few
+  /// messages have to move.
   std::int64_t fewer_bytes(std::int32_t slot) {
     std::vector<std::int64_t> lower{0};
     for (std::size_t i = 0; i < colours_.size(); ++i)
@@ -119,12 +121,11 @@ class Lowering {
   const Items& items_;
   std::span<const std::int64_t> bytes_;  ///< of each item
   Random& draw_;
-  Colours colours_;  ///< that of the largest item is 0
+  Colours colours_;  ///< colour 0 has the largest item
   std::vector<std::int64_t> slot_bytes_;
 };
 
-/// One item after the other, in the order of (source, destination): of the messages of a matrix, or of the slots of a
-/// table.
+/// Returns the entries of a matrix in the order of items, (source, destination), without the diagonal.
 template <class T>
 std::vector<T> by_item(std::span<const T> matrix, std::size_t ranks) {
   std::vector<T> items;

@@ -11,9 +11,9 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::int64_t most_remembered = std::int64_t{1} << 24;  ///< links of paths
+constexpr std::int64_t most_remembered = std::int64_t{1} << 24;  ///< limit on the links of stored paths
 
-/// Paths between nodes, each looked up once if there is room.
+/// A cache of the paths between nodes, as far as there is room.
 class Paths {
  public:
   Paths(const Routing& routing, std::int64_t nodes) : routing_(routing), nodes_(nodes) {
@@ -26,7 +26,7 @@ class Paths {
     if (!place_.empty() && place_[at] != 0) return path_at(static_cast<std::size_t>(place_[at]));
     if (!remembers) links_now_.clear();
     std::vector<std::int32_t>& links = remembers ? links_ : links_now_;
-    if (links.empty()) links.push_back(0);  // place 0 is that of no path
+    if (links.empty()) links.push_back(0);  // index 0 of place_ means that there is no path
     const std::size_t first = links.size();
     links.push_back(0);
     routing_.path(from, to, links);
@@ -42,15 +42,15 @@ class Paths {
 
   const Routing& routing_;
   std::int64_t nodes_;
-  /// in links_, of each pair: the length of its path, then the path; 0: not looked up
+  /// for each pair: index in links_ of the length of its path, which the path follows; 0: not in the cache
   std::vector<std::int32_t> place_;
   std::vector<std::int32_t> links_, links_now_;
 };
 
-/// Blocks and messages on each of some links; and the most of either on any link of a kind.
+/// The blocks and messages on each link, and their maximum over the links of each kind.
 class Links {
  public:
-  /// In place of the link that messages go on to: there is none between switches, or it is of no interest.
+  /// In place of the link on which messages continue: the path ends, or that link is irrelevant.
   static constexpr std::int32_t nowhere = -1;
 
   explicit Links(std::size_t links) : load_(links) {}
@@ -65,12 +65,12 @@ class Links {
     most.blocks = std::max(most.blocks, load.blocks), most.messages = std::max(most.messages, load.messages);
   }
 
-  /// Sets `traffic` to the most of any link, and begins anew.
+  /// Sets `traffic` to the maximum over the links, and resets all loads.
   void take(Traffic& traffic) {
     traffic.hosts = hosts_, traffic.between = between_, traffic.mixed = {};
     for (const std::size_t link : touched_) {
       Load& load = load_[link];
-      const double queued = load.messages > 1 ? 1 - 1 / load.messages : 0;  // all but the first wait
+      const double queued = load.messages > 1 ? 1 - 1 / load.messages : 0;  // all but the first message wait
       const Mixed mixed{load.blocks, queued * 2 * std::min(load.together, load.apart)};
       if (mixed.apart > 0 && mixed.blocks + mixed.apart > traffic.mixed.blocks + traffic.mixed.apart)
         traffic.mixed = mixed;
@@ -84,14 +84,14 @@ class Links {
   struct Load {
     double blocks = 0, messages = 0;
     std::int32_t next = nowhere;
-    double together = 0, apart = 0;  ///< blocks that go on to `next`, and to other links
+    double together = 0, apart = 0;  ///< blocks that continue on `next`, and on other links
   };
   std::vector<Load> load_;
   std::vector<std::size_t> touched_;
   Busiest hosts_, between_;
 };
 
-/// Messages that each rank receives in a round, by size: mostly there is one.
+/// The messages that each rank receives in a round, by size. Mostly there is only one size.
 class Received {
  public:
   explicit Received(std::size_t ranks) : all_(ranks) {}
@@ -105,7 +105,7 @@ class Received {
     ++size->of[rank];
   }
 
-  /// Sets `round` to those of the rank with the most, and begins anew.
+  /// Sets the receives of `round` to those of the rank with the most, and resets all counts.
   void take(RoundLoad& round) {
     const auto rank = static_cast<std::size_t>(std::ranges::max_element(all_) - all_.begin());
     round.receives = all_[rank];
@@ -122,15 +122,15 @@ class Received {
  private:
   struct Size {
     std::int64_t blocks;
-    std::vector<std::int32_t> of;  ///< each rank
+    std::vector<std::int32_t> of;  ///< of each rank
   };
   std::vector<std::int32_t> all_;
   std::int64_t first_ = 0;    ///< size of the first message
-  std::vector<Size> others_;  ///< other sizes
+  std::vector<Size> others_;  ///< further sizes
 };
 
-/// Adds up what a round, and a step, puts on all links. Messages of one size that follow one another from node to node
-/// are one operation.
+/// Sums up the load of each round, and of each step, on all links. Consecutive messages of one size between the same
+/// two nodes are one operation.
 class Loads final : public RoundReader {
  public:
   Loads(const Shape& shape, const Routing& routing, Rank per_node, std::vector<StepLoad>& steps)
@@ -197,7 +197,7 @@ class Loads final : public RoundReader {
     take(now_, now_within_, round);
   }
 
-  /// Who waits for what.
+  /// Determines how many ranks wait for messages from other nodes, and how many for messages of their own node only.
   void wait(RoundLoad& round) {
     std::int64_t far = 0, near = 0, hops = 0;
     for (std::int32_t& waited : waited_hops_) {
@@ -253,30 +253,30 @@ class Loads final : public RoundReader {
     count_ = 0;
   }
 
-  static constexpr std::int32_t none = -2, nearby = -1;  ///< instead of hops
+  static constexpr std::int32_t none = -2, nearby = -1;  ///< values in place of a number of hops
 
   const Network& network_;
   std::vector<StepLoad>& steps_;
   std::int32_t nodes_;
   Paths paths_;
   Links now_, all_, now_within_{static_cast<std::size_t>(nodes_)}, all_within_{now_within_};
-  std::vector<std::int32_t> sent_;  ///< in this round
-  Received received_;               ///< likewise
-  std::vector<std::int32_t> left_;  ///< messages to other nodes in all rounds
+  std::vector<std::int32_t> sent_;  ///< messages of each rank in this round
+  Received received_;               ///< messages received in this round
+  std::vector<std::int32_t> left_;  ///< messages of each rank to other nodes in all rounds
   std::vector<std::int32_t> waited_hops_, node_of_;
-  std::span<const std::int32_t> path_;  ///< likewise
-  std::int32_t hops_ = nearby;          ///< likewise
+  std::span<const std::int32_t> path_;  ///< of the messages from source_ to target_
+  std::int32_t hops_ = nearby;          ///< of the messages from source_ to target_
   std::int64_t round_far_ = 0, round_hops_ = 0;
-  std::int32_t source_ = -1, target_ = -1;  ///< of the messages that are not added yet
+  std::int32_t source_ = -1, target_ = -1;  ///< nodes of the messages that are not added yet
   std::int64_t blocks_ = 0, count_ = 0;
   std::int64_t messages_ = 0, operations_ = 0;
 };
 
-/// How long the messages of one kind take: all of them on their links, and the largest on its own.
+/// The time of the messages of one kind: of all on their links, and of the largest one alone.
 struct Wire {
   double share = 0, latency_us = 0, all_us = 0, one_us = 0;
 
-  /// Between nodes.
+  /// For messages between nodes.
   Wire(const Traffic& traffic, const NetworkCosts& costs, double bytes) {
     if (traffic.largest == 0) return;
     const MessageCost& link = costs.between;
@@ -294,7 +294,7 @@ struct Wire {
     all_us = std::max(one_us, (blocks_ns * bytes + messages_ns * envelope_bytes) * us_of_ns);
   }
 
-  /// Within nodes.
+  /// For messages within nodes.
   Wire(const Traffic& traffic, double latency, double byte_ns, double memory_ns, double bytes) {
     if (traffic.largest == 0) return;
     share = traffic.share;
@@ -325,7 +325,7 @@ struct RoundTimes {
           load.between.share * costs.between.handshake_trips * (sends + static_cast<double>(load.receives)) * m;
   }
 
-  /// With nothing else in flight.
+  /// Returns the time of the round if nothing else is in flight.
   double alone_us() const {
     const double taken = eager ? m : 0;  // by the last receive
     const double core = (sends + eager_receives) * m + handshakes;
@@ -334,13 +334,14 @@ struct RoundTimes {
     return serial(longest, core);
   }
 
-  /// Behind another one.
+  /// Returns the time of the round if another one precedes it.
   double following_us() const {
     const double core = (sends + eager_receives) * m + handshakes;
     return serial(std::max({core, m + latency_us() + one_us(), all_us()}), core);
   }
 
-  /// As far as the core's work and the network's do not overlap.
+  /// Returns the time of a round in which the core's and the network's work overlap only in part. `longest`: the time
+  /// with full overlap; `core`: the time of the core's work.
   double serial(double longest, double core) const {
     return overlap * longest + (1 - overlap) * (core + latency_us() + std::max(one_us(), all_us()));
   }
@@ -350,7 +351,7 @@ struct RoundTimes {
   double all_us() const { return std::max(wires[0].all_us, wires[1].all_us); }
 };
 
-/// The messages of no bytes that grant those of a step.
+/// Returns the time of the empty messages that grant those of a step.
 double grants_us(const StepLoad& step, const NetworkCosts& costs, double peers) {
   if (step.sliding && !step.rounds.empty()) return RoundTimes(step.all, costs, 0, peers).alone_us();
   double sum = 0;

@@ -1,24 +1,26 @@
-/// The expected time of an exchange on a network: LogGP for ranks, nodes and links that their messages share
-/// (docs/estimates.md).
+/// The expected time of an exchange on a network: LogGP for ranks, nodes and shared links (docs/estimates.md).
 ///
-/// A round (model/rounds.hpp) of s sends and r receives of a rank takes the longest of
-///   (s + r)·m               its core: a send costs m, and so does the receive of each eager message
-///   s·m + L + x + m         the last message, alone: L with all its hops, x its bytes over its slowest link
-///   m + L + N + m           N: the bytes of all messages over the busiest link, whether of a NIC, between switches or
-///                           of a node's memory
-/// L and x are means over ranks, of the slowest message of each: who has a near peer in this round has a far one in
-/// another, and is not held up by those who have one now. N is not: a link that all rounds need is the same for all.
-/// Where windows slide, eager messages of a step are one round, for their sends are over at once; of larger ones a
-/// window lasts max(s·m, m + L + x, N), and in the end L is waited for. Copies are added. Where sends wait until they are
-/// granted (post=granted), a round of messages of no bytes goes ahead of each round, or of all that slide.
+/// A round (model/rounds.hpp) with s sends and r receives of a rank takes the longest of these times:
+///   (s + r)·m               the core: a send costs m, and so does the receive of each eager message
+///   s·m + L + x + m         the last message alone: L with all its hops, x for its bytes on its slowest link
+///   m + L + N + m           N: the bytes of all messages on the busiest link, which may be that of a NIC, between
+///                           switches, or the memory of a node
+/// L and x are means over ranks of the slowest message of each rank. A rank with a near peer in this round has a far
+/// one in another round, and the ranks that now have a far peer do not delay it. N is no mean: a link that is busy in
+/// all rounds delays all ranks.
 ///
-/// What a machine's description may add (docs/models.md): a core that does not work while the network does (overlap < 1:
-/// a round takes so much of the longest, and the rest of core and wire one after the other); the handshake of larger
-/// messages; the first fragment; peers that are not kept ready; derived datatypes; copies outside the cache; and links on
-/// which messages for several other links meet. Such a link serves up to `contention` times as slowly: a message waits at
-/// the head of a switch's queue while those behind it could go on (head-of-line blocking). It is so much slower where
-/// half of what it carries goes on to another link than the other half; a message's first hop is free of it, so with h
-/// hops the share of 1 - 1/h of the time is not; and so is the first of n messages, which leaves 1 - 1/n.
+/// If windows slide, the eager messages of a step form one round, since their sends complete at once. For larger
+/// messages a window takes max(s·m, m + L + x, N), and L is added once at the end. Copies are added. If sends wait for
+/// a grant (post=granted), each round, or the set of all sliding rounds, is preceded by a round of empty messages.
+///
+/// A machine's description may add the following (docs/models.md): cores that do not work while the network does
+/// (overlap < 1: a round takes this share of the longest time, and for the rest core and wire work one after the
+/// other); the handshake of larger messages; the first fragment; peers that MPI and NIC do not keep ready; derived
+/// datatypes; copies outside the cache; and contention on links whose messages continue on several other links. Such a
+/// link is up to `contention` times slower, because a message waits at the head of a switch's queue while messages
+/// behind it could proceed (head-of-line blocking). The full factor applies if half of the link's messages continue on
+/// one link and half on another. A message is not delayed on its first hop, so with h hops the share 1 - 1/h of the
+/// time is affected; nor is the first of n messages, so the share 1 - 1/n.
 ///
 /// Source:  Alexandrov et al. 1995 (LogGP); Gropp, Olson, Samfass 2016 (nodes); slimfly (links); Karol, Hluchyj, Morgan
 ///          1987 (head-of-line blocking)
@@ -33,53 +35,54 @@
 
 namespace swapmeet {
 
-/// What things cost: microseconds, and nanoseconds for each byte.
+/// Costs of the machine, in microseconds, and in nanoseconds per byte.
 struct NetworkCosts {
-  MessageCost between;                        ///< o: m; L with one link between switches; no gap, no rendezvous_us
-  double hop_us = 0;                          ///< of each further one
-  double node_byte_ns = 0, link_byte_ns = 0;  ///< of links of capacity 1: to hosts, and between switches
-  double contention = 1;                      ///< so many times slower are links on which messages wait for others
-  double overlap = 1;                         ///< share of a core's work that goes on while the network works
-  /// the same within nodes; of all ranks of a node
+  MessageCost between;  ///< overhead: m; latency: L with one link between switches; without gap and rendezvous_us
+  double hop_us = 0;    ///< latency of each further link between switches
+  double node_byte_ns = 0, link_byte_ns = 0;  ///< on links of capacity 1: to hosts, and between switches
+  double contention = 1;                      ///< factor by which links with head-of-line blocking are slower, at most
+  double overlap = 1;                         ///< share of a core's work that proceeds while the network works
+  /// within nodes: latency, bytes of one message, and bytes of all ranks of a node
   double within_latency_us = 0, within_byte_ns = 0, memory_byte_ns = 0;
   Copying copying, datatype;
   double datatype_us = 0, cache_bytes = std::numeric_limits<double>::infinity();  ///< as in Machine
-  double call_us = 0;                                                             ///< of each exchange
+  double call_us = 0;                                                             ///< per exchange
 };
 
 inline constexpr double envelope_bytes = 16;  ///< of each message: source, tag, communicator
 
-/// On the busiest link of some, divided by its capacity.
+/// The maximum load over a set of links, divided by the capacity of the link.
 struct Busiest {
   double blocks = 0, messages = 0;
 };
 
-/// On the link on which messages wait most for others: all blocks, and those in whose way others are. Of two groups that
-/// go on to different links the smaller is in the way of as much of the larger; the first message waits for none.
+/// The load of the link with the most head-of-line blocking: all its blocks, and the blocks that delay others. Of two
+/// groups of messages that continue on different links, the smaller group delays an equal part of the larger one. The
+/// first message is not delayed.
 struct Mixed {
   double blocks = 0, apart = 0;
 };
 
-/// What a round puts on links, or on the memories of nodes.
+/// The load of a round on links, or on the memories of nodes.
 struct Traffic {
-  std::int64_t largest = 0;  ///< blocks of a message
-  Busiest hosts;             ///< links to hosts; or memories
+  std::int64_t largest = 0;  ///< blocks of the largest message
+  Busiest hosts;             ///< links to hosts, or memories
   Busiest between;           ///< links between switches
   Mixed mixed;
-  double hops = 0;       ///< links between switches, of the longest way to a rank: mean over ranks that receive
-  double mean_hops = 0;  ///< of all messages
-  /// of ranks that receive: those that wait for messages of this kind, the others being nearer
+  double hops = 0;       ///< links between switches on the longest path to a rank: mean over receiving ranks
+  double mean_hops = 0;  ///< mean over all messages
+  /// share of the receiving ranks whose farthest peer is of this kind (between or within nodes)
   double share = 0;
 };
 
-/// Messages of one size that a rank receives.
+/// The messages of one size that a rank receives.
 struct Arrivals {
   std::int64_t blocks = 0, receives = 0;
 };
 
 struct RoundLoad {
-  std::int64_t sends = 0, receives = 0;  ///< of the rank with the most
-  std::vector<Arrivals> arrivals;        ///< the same receives, by size
+  std::int64_t sends = 0, receives = 0;  ///< maximum over the ranks
+  std::vector<Arrivals> arrivals;        ///< these receives, by size
   Traffic between, within;
 };
 
@@ -88,21 +91,23 @@ struct StepLoad {
   TypedCopies typed;
   bool sliding = false;
   std::vector<RoundLoad> rounds;
-  RoundLoad all;  ///< if sliding: as if all were one round
+  RoundLoad all;  ///< if sliding: the load of all rounds as one
 };
 
-/// The load that an exchange puts on a network, whatever the size of a block and what things cost. Node i is host i; it
-/// has ranks i·per_node and on.
+/// The load of an exchange on a network, independent of block size and costs. Node i is host i and has the ranks from
+/// i·per_node on.
 class NetworkEstimate {
  public:
-  /// The hierarchy of `shape` is of these nodes. Throws std::length_error if the exchange is too long to be told.
+  /// Computes the load. The hierarchy of `shape` must describe these nodes. Throws std::length_error if the exchange is
+  /// too long.
   NetworkEstimate(const Spec& spec, const Shape& shape, const Routing& routing, Rank per_node);
 
-  /// For blocks of so many bytes.
+  /// Returns the expected time for blocks of `block_bytes`.
   double time_us(std::int64_t block_bytes, const NetworkCosts& costs) const;
 
   std::int64_t messages() const { return messages_; }
-  /// Messages that were looked at, and links that were added to: what it took, on any machine.
+  /// Returns the number of visited messages and of additions to links: the work of the constructor, independent of the
+  /// machine.
   std::int64_t operations() const { return operations_; }
   const std::vector<StepLoad>& steps() const { return steps_; }
 
@@ -112,7 +117,7 @@ class NetworkEstimate {
   Rank ranks_ = 0;
   bool granted_ = false;
   std::int64_t segment_bytes_ = 0, messages_ = 0, operations_ = 0;
-  double peers_ = 0;  ///< messages to other nodes, of the rank with the most
+  double peers_ = 0;  ///< messages to other nodes; maximum over the ranks
   std::vector<StepLoad> steps_;
 };
 

@@ -18,7 +18,7 @@ class Goal {
  public:
   Goal(const Schedule& schedule, const std::optional<Copying>& copying) : schedule_(schedule), copying_(copying) {}
 
-  /// All steps, for so many bytes of each block.
+  /// Adds all steps for segments of `bytes` bytes.
   void pass(std::int64_t bytes) {
     bytes_ = bytes;
     for (const Step& step : schedule_.steps) {
@@ -49,7 +49,8 @@ class Goal {
     return last_;
   }
 
-  /// A message that waits for the end of `before` and, unless it is granted, for the start of `previous`; with its grant.
+  /// Adds a message, with its grant if it has one. It starts after the end of `before` and, unless it is granted, after
+  /// the start of `previous`.
   template <bool is_send>
   Label message(const Step& step, const Message& message, Label before, Label previous) {
     const bool granted = step.posting == Posting::granted;
@@ -64,7 +65,8 @@ class Goal {
     return label;
   }
 
-  /// The copies of a step, made when `after` has started. 0: there are none, or they cost nothing.
+  /// Adds the copies of a step, which start after the start of `after`. Returns 0 if there are none or they are left
+  /// out.
   Label calculation(const Step& step, Label after) {
     if (!copying_ || step.copy_count == 0) return 0;
     const Copies copies = copies_of(schedule_, step);
@@ -80,7 +82,7 @@ class Goal {
     if (label != 0) before_ = label;
   }
 
-  /// What follows waits for all of these.
+  /// Makes the following operations wait for all of these.
   void wait_for(const Labels& all) {
     if (all.size() <= 1) return wait_for(all.empty() ? 0 : all.front());
     add({name(++last_), ": calc 0"});
@@ -117,7 +119,7 @@ class Goal {
     const std::size_t window = step.in_flight();
     const Labels receives = slide<false>(step, schedule_.receives_of(step)),
                  sends = slide<true>(step, schedule_.sends_of(step));
-    Labels last;  // of each slot of the windows: those before them are over, too
+    Labels last;  // of each slot of the windows; earlier ones have ended by then
     for (const Labels* labels : {&receives, &sends})
       last.insert(last.end(), labels->end() - static_cast<std::ptrdiff_t>(std::min(window, labels->size())),
                   labels->end());
@@ -126,15 +128,15 @@ class Goal {
     wait_for(last);
   }
 
-  static constexpr std::int64_t first_grant = 1 << 28;  ///< tags of grants, behind those of messages
+  static constexpr std::int64_t first_grant = 1 << 28;  ///< tags of grants begin here, above those of messages
 
   const Schedule& schedule_;
   const std::optional<Copying>& copying_;
   std::unordered_map<Rank, std::int64_t> sent_, received_;  ///< messages to and from each peer so far
   std::string text_;
   std::int64_t bytes_ = 0;
-  Label last_ = 0;    ///< of the last statement
-  Label before_ = 0;  ///< what the next operations wait for
+  Label last_ = 0;    ///< label of the last statement
+  Label before_ = 0;  ///< label for which the next operations wait
 };
 
 }  // namespace

@@ -12,10 +12,10 @@ namespace swapmeet {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t exact_numbers = 128;  ///< rounds and messages that are looked at one by one
-constexpr std::int64_t per_step = 32;        ///< from there on in steps of 1/32
+constexpr std::int64_t exact_numbers = 128;  ///< rounds and messages are considered one by one up to this number
+constexpr std::int64_t per_step = 32;        ///< above it, steps grow by 1/32
 
-/// 1, 2, ..., and then in equal ratios; `last` and last + 1 end the list.
+/// Returns 1, 2, ..., then numbers in equal ratios; `last` and last + 1 end the list.
 std::vector<std::int64_t> numbers_to(std::int64_t last) {
   std::vector<std::int64_t> numbers;
   for (std::int64_t n = 1; n <= last; n += n < exact_numbers ? 1 : n / per_step) numbers.push_back(n);
@@ -24,7 +24,7 @@ std::vector<std::int64_t> numbers_to(std::int64_t last) {
   return numbers;
 }
 
-/// Rounds and messages from..below, and what is the same of all of them.
+/// A range of rounds, and of messages, from the first number to below the second. It gets one bound.
 struct Interval {
   std::int64_t rounds, rounds_below, messages, messages_below;
 };
@@ -37,19 +37,20 @@ class Bounding {
     const MessageCost& link = costs.between;
     node_ns_ = (costs.node_byte_ns > 0 ? costs.node_byte_ns : link.byte_ns) / site.links.host_links;
     large_ = !link.is_eager(bytes_);
-    const double most = (site.ranks - 1.0) * (site.balanced ? 1 : site.ranks) * bytes_;  // of a rank in a round
+    // bytes that a rank receives in a round
+    const double most = (site.ranks - 1.0) * (site.balanced ? 1 : site.ranks) * bytes_;
     all_eager_ = link.is_eager(most);
     most_large_ = all_eager_ ? 0 : most / std::max(1.0, static_cast<double>(link.eager_bytes));
     const double far = std::max(0.0, link.latency_us - costs.hop_us) + site.links.nearest_hops * costs.hop_us;
     double far_startup =
         far + std::min(bytes_, static_cast<double>(link.fragment_bytes)) * link.fragment_byte_ns * us_of_ns;
-    if (large_) far_startup += std::min(2 * link.latency_us * link.handshake_trips, far);  // or it is segmented
+    if (large_) far_startup += std::min(2 * link.latency_us * link.handshake_trips, far);  // or a segment more
     latency_ = kind(far_startup, costs.within_latency_us);
     one_ = kind(wire(link.byte_ns, bytes_), wire(costs.within_byte_ns, bytes_));
     const auto eager = static_cast<double>(link.eager_bytes);
     large_one_ = kind(wire(link.byte_ns, eager), wire(costs.within_byte_ns, eager));
     large_bytes_ = eager * shared_ns() * us_of_ns;
-    // bytes that no exchange spares
+    // The bytes that every exchange transfers.
     const double others = static_cast<double>(site.ranks - q_);
     nic_ = q_ * others * bytes_ * node_ns_ * us_of_ns;
     links_ = site.links.blocks * bytes_ * costs.link_byte_ns * us_of_ns;
@@ -77,7 +78,7 @@ class Bounding {
     for (std::size_t k = 0; k + 1 < messages.size(); ++k) {
       const std::vector<std::int64_t> rounds = numbers_to(messages[k + 1] - 1);
       for (std::size_t d = 0; d + 1 < rounds.size(); ++d) {
-        // more rounds only wait longer
+        // more rounds only take longer
         if (costs_.call_us + copy_ + static_cast<double>(rounds[d]) * latency_ >= least.us) break;
         look_at({rounds[d], rounds[d + 1], messages[k], messages[k + 1]}, least);
       }
@@ -87,7 +88,7 @@ class Bounding {
   }
 
  private:
-  /// Of messages between nodes, within them, or the less of both where there are both.
+  /// Returns the value for messages between nodes, within them, or the lower one of both if there are both kinds.
   double kind(double far, double near) const { return all_far_ ? far : all_near_ ? near : std::min(far, near); }
   static double wire(double byte_ns, double bytes) { return (bytes + envelope_bytes) * byte_ns * us_of_ns; }
 
@@ -95,10 +96,11 @@ class Bounding {
     return all_far_ && !all_near_ ? costs_.between.core_us(peers) : costs_.between.overhead_us;
   }
 
-  /// What bytes take at least if ranks send so many blocks on average, within nodes and between them as they like.
+  /// Returns the least time for the bytes if ranks send `blocks` blocks on average, distributed freely within and
+  /// between nodes.
   double volume_us(double blocks) const { return blocks * site_.ranks / nodes_ * bytes_ * shared_ns() * us_of_ns; }
 
-  /// A byte on what the ranks of a node share: its links, its memory, or both at the same time.
+  /// Returns the time per byte on the shared resources of a node: its links, its memory, or both at the same time.
   double shared_ns() const {
     const double far = node_ns_, near = costs_.memory_byte_ns;
     return all_near_ ? near : all_far_ ? far : near > 0 && far > 0 ? 1 / (1 / near + 1 / far) : 0;
@@ -115,15 +117,16 @@ class Bounding {
     const double waiting = d * latency_;
     const double volume = volume_us(blocks);
     const double spared = std::max({nic_, links_, volume, d * one_});
-    // A step ends with its last message, of any size; or a larger one than is eager is on some wire.
+    // A step ends with its last message, of any size; or a message above the eager limit is on some wire.
     const double last = all_eager_ || (!large_ && large_one_ >= (most_messages + 1) * m + one_) ? m + one_ : 0;
 
     double us = infinity, core = 0, wires = 0;
-    const auto with_large = [&](double number) {  // receives that cost the core nothing: of messages that are not eager
+    // `number`: messages above the eager limit, whose receives cost the core nothing
+    const auto with_large = [&](double number) {
       number = std::clamp(number, 0.0, std::min(k, most_rounds * most_large_));
       double busy = m * (2 * k - number), carried = std::max(spared, number * large_bytes_);
       if (large_) {
-        // handshakes; or segments, which are messages each
+        // handshakes, or segments, each of which is a message
         busy = m * k * (1 + (all_far_ ? std::min(1.0, 2 * costs_.between.handshake_trips) : 0));
         carried = spared;
       }
@@ -138,7 +141,7 @@ class Bounding {
     } else if (large_bytes_ == 0) {
       with_large(k);
     } else {
-      // convex and linear in pieces, so the least is where two of them meet
+      // The time is convex and piecewise linear in the number, so its minimum is at an intersection of two pieces.
       for (const double meet :
            {0.0, k, spared / large_bytes_, k - (waiting + d * last) / m, (2 * k * m - waiting) / (m + large_bytes_),
             2 * k - (waiting + spared) / m, (k * m + d * last) / large_bytes_})
@@ -158,13 +161,13 @@ class Bounding {
   double bytes_;
   Rank q_, nodes_;
   bool all_far_, all_near_;
-  bool large_ = false;      ///< blocks are larger than is eager
-  bool all_eager_ = false;  ///< all that a rank may receive in a round is eager as one message
-  double most_large_ = 0;   ///< messages that are not, in a round
-  double node_ns_ = 0;      ///< a byte on the links to a host
-  double latency_ = 0;      ///< of a round
+  bool large_ = false;      ///< blocks are above the eager limit
+  bool all_eager_ = false;  ///< all blocks that a rank can receive in a round are eager as one message
+  double most_large_ = 0;   ///< limit on messages above the eager limit in a round
+  double node_ns_ = 0;      ///< per byte, on the links to a host
+  double latency_ = 0;      ///< per round
   double one_ = 0;          ///< a block alone on its wire
-  double large_one_ = 0;    ///< a message, alone, that is just not eager
+  double large_one_ = 0;    ///< the smallest message above the eager limit, alone
   double large_bytes_ = 0;  ///< the same on the links that its node shares
   double nic_ = 0, links_ = 0, copy_ = 0;
 };

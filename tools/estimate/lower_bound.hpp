@@ -1,11 +1,11 @@
-/// What no exchange can be faster than, in the model of NetworkEstimate (model/estimate.hpp), whatever its schedule:
-/// docs/proofs.md, "Lower bounds".
+/// A lower bound on the time of any exchange in the model of NetworkEstimate (estimate/estimate.hpp), whatever its
+/// schedule: docs/proofs.md, "Lower bounds".
 ///
-/// An exchange has d rounds (steps, where windows slide) and K messages: the sum over rounds of what the rank with the most
-/// sends. Within j messages the data of a rank reach at most e_1 + ... + e_j ranks, e_j being the number of ways through
-/// j of the rounds, which is at most C(d,j)·(K/d)^j. So K messages in d rounds carry D blocks of a rank at least: few
-/// messages carry blocks several times. The bound is the least of what d rounds, K messages and D blocks cost, over all
-/// d and K.
+/// An exchange has d rounds (steps, if windows slide) and K messages, where K is the sum over the rounds of the most
+/// messages that a rank sends. With j messages the data of a rank reach at most e_1 + ... + e_j ranks, where e_j is the
+/// number of ways to choose one message in each of j of the rounds, at most C(d,j)·(K/d)^j. So K messages in d rounds
+/// carry at least a certain number D of blocks of a rank: with few messages blocks are sent several times. The bound is
+/// the least cost of d rounds, K messages and D blocks, over all d and K.
 ///
 /// Source:  bruck1997 (rounds, and bytes of exchanges of few rounds); Maclaurin's inequality; docs/proofs.md
 #pragma once
@@ -18,35 +18,37 @@
 
 namespace swapmeet {
 
-/// Blocks that a rank sends at least, on average, in an exchange of so many rounds and messages; infinity where those do
-/// not reach all ranks.
+/// Returns the least number of blocks that a rank sends, on average, in an exchange with this number of rounds and
+/// messages; infinity if they do not reach all ranks.
 double least_blocks(Rank ranks, std::int64_t rounds, double messages);
 
-/// What a part of the bound is of.
+/// The cause of a part of the bound.
 enum class Limit : std::uint8_t { call, latency, messages, nic, links, memory };
 inline constexpr std::array<std::string_view, 6> limit_names{"call", "latency", "messages", "nic", "links", "memory"};
 
-/// Where an exchange runs. Node i has ranks i·per_node and on.
+/// The machine on which an exchange runs. Node i has the ranks from i·per_node on.
 struct Site {
   Rank ranks = 1, per_node = 1;
-  LinkBound links;         ///< of so many ranks on each of the first hosts
-  std::int32_t ports = 0;  ///< messages that a rank sends, or receives, in a round at most; 0: any number
-  /// Only exchanges in which no rank receives more than P - 1 blocks in a round, as where all ranks do alike. Others may
-  /// make a few ranks receive large messages, which cost the core nothing at that end.
+  LinkBound links;         ///< for this number of ranks on each of the first hosts
+  std::int32_t ports = 0;  ///< limit on messages that a rank sends, or receives, in a round; 0: no limit
+  /// Restricts the bound to exchanges in which no rank receives more than P - 1 blocks in a round, as when all ranks do
+  /// the same. Other exchanges can let a few ranks receive large messages, whose receives cost the core nothing.
   bool balanced = false;
 };
 
 struct LowerBound {
   double us = 0;
-  std::array<double, limit_names.size()> alone_us{};  ///< what each limit alone demands of every exchange
-  /// what they take where the least is: so many rounds, messages of a rank, and blocks in them
+  /// for each limit: the time that it alone requires of every exchange
+  std::array<double, limit_names.size()> alone_us{};
+  /// for each limit: its part of the least cost, which is at the following numbers of rounds, and of messages and
+  /// blocks of a rank
   std::array<double, limit_names.size()> parts_us{};
   std::int64_t rounds = 0;
   double messages = 0, blocks = 0;
   Limit binding = Limit::call;  ///< the largest part
 };
 
-/// For blocks of so many bytes. Milliseconds of work.
+/// Returns the bound for blocks of `block_bytes`. Takes milliseconds.
 LowerBound lower_bound(const Site& site, const NetworkCosts& costs, std::int64_t block_bytes);
 
 }  // namespace swapmeet

@@ -13,7 +13,7 @@ namespace swapmeet {
 
 namespace {
 
-/// The room that a block may need for its size, beside its bytes: as if it were alone in its message.
+/// Returns the memory that a block may need for its size, in addition to its bytes: as if it were alone in its message.
 std::int64_t size_room(Sizes sizes, std::int64_t largest) {
   SizeTally alone;
   alone.add(largest);
@@ -27,7 +27,7 @@ std::int64_t size_room(Sizes sizes, std::int64_t largest) {
 
 }  // namespace
 
-/// The sizes of one call.
+/// The sizes of the blocks of one call.
 struct VaryingCounter::Matrix {
   std::int64_t ranks;
   std::span<const std::int64_t> bytes;
@@ -36,7 +36,7 @@ struct VaryingCounter::Matrix {
     return bytes[static_cast<std::size_t>(source * ranks + destination)];
   }
 
-  /// The largest block for another rank, of those of at most so many bytes.
+  /// Returns the largest block for another rank, among blocks of at most `most` bytes.
   std::int64_t largest(std::int64_t most) const {
     std::int64_t largest = 0;
     for (std::int64_t s = 0; s < ranks; ++s)
@@ -61,7 +61,7 @@ struct VaryingCounter::Matrix {
     return ranks == 1 ? 0 : sum / (static_cast<double>(ranks) * static_cast<double>(ranks - 1));
   }
 
-  /// In each class the most blocks that a rank sends or receives.
+  /// Returns, for each class, the most blocks that a rank sends or receives.
   SizeClasses classes() const {
     SizeClasses most{};
     for (std::int64_t r = 0; r < ranks; ++r) {
@@ -79,14 +79,14 @@ struct VaryingCounter::Matrix {
 
 namespace {
 
-/// Messages of which a block is sent.
+/// Returns the number of messages for one block.
 std::int64_t pieces(std::int64_t bytes, std::int64_t segment_bytes) {
   return segment_bytes == 0 ? 1 : (bytes + segment_bytes - 1) / segment_bytes;
 }
 
 }  // namespace
 
-/// One rank in one call, without the blocks that are sent directly.
+/// The walk of one rank's flow for one call, without the blocks that are sent directly.
 class VaryingWalk {
  public:
   /// `known`: every rank knows all sizes.
@@ -105,7 +105,7 @@ class VaryingWalk {
   }
 
  private:
-  /// The blocks of a message, and their sizes where they go with them.
+  /// The bytes of the blocks of a message, and of their sizes if these are sent with them.
   struct Load {
     std::int64_t bytes = 0, size_bytes = 0;
   };
@@ -124,7 +124,8 @@ class VaryingWalk {
     return {tally.sum(), tally.bytes()};
   }
 
-  /// How the receiver is told the sizes; automatic: it knows them. Within a node, but for MPI, nothing goes ahead.
+  /// Returns how the receiver learns the sizes; automatic: it knows them. Within a node, unless messages go through
+  /// MPI, nothing is sent ahead.
   Sizes treatment(const Message& message) const {
     if (message.last || known_) return Sizes::automatic;
     const bool near = all_.spec_.intra != Transport::mpi && all_.shape_.share_node(flow_.rank, message.peer);
@@ -135,7 +136,7 @@ class VaryingWalk {
     return treatment(message) == Sizes::combined || treatment(message) == Sizes::total;
   }
 
-  /// The memory for what goes ahead of a message.
+  /// Returns the memory for what precedes a message.
   std::int64_t head_room(const Message& message) const {
     switch (treatment(message)) {
       case Sizes::ahead: return most_sizes_bytes(message.count);
@@ -164,7 +165,7 @@ class VaryingWalk {
   }
 
   Room room_of_received(const Message& message) const {
-    if (message.last && message.count == 1) return {0, 0};  // received where it stays
+    if (message.last && message.count == 1) return {0, 0};  // received in its final place
     return {body(message, load(flow_.arriving_in(message))), head_room(message)};
   }
 
@@ -187,7 +188,7 @@ std::string VaryingCounter::problem(const Spec& spec, const Shape& shape) {
 std::int64_t VaryingCounter::memory_bytes(const Spec& spec, const Shape& shape) {
   const std::int64_t p = shape.ranks, sizes = number_bytes * p * p;
   if (spec.sizes == Sizes::padded || !needs_sizes(spec)) return sizes;
-  // of blocks: departing, arriving, arrival, origin; of messages: sent, received
+  // Per block: departing, arriving, arrival, origin. Per message: sent, received.
   const Counts counts = swapmeet::count(spec, shape);
   constexpr std::int64_t of_block = 4 * sizeof(std::uint32_t);
   constexpr std::int64_t of_message = 2 * sizeof(Message) + sizeof(Round) + 4 * number_bytes;
@@ -220,12 +221,12 @@ VaryingCounter::VaryingCounter(const Spec& spec, const Shape& shape)
   }
 }
 
-/// Follows blocks back from rank to rank: what a rank passes on came with a message, whose sender had it or passed it on.
+/// Follows each forwarded block back from rank to rank: it arrived in a message whose sender owned or forwarded it.
 void VaryingCounter::find_origins() {
   constexpr std::uint32_t unknown = UINT32_MAX;
   const Numbering numbers = match(std::span<const Flow>(flows_), [](const std::string&) {});
   const auto own = static_cast<std::size_t>(ranks_);
-  std::vector<std::vector<std::uint32_t>> arrivals;  // of each block that is passed on: where in flow.arriving it is
+  std::vector<std::vector<std::uint32_t>> arrivals;  // index in flow.arriving of each forwarded block
   for (const Flow& flow : flows_) {
     origins_.emplace_back(static_cast<std::size_t>(flow.passed_on), unknown);
     arrivals.emplace_back(static_cast<std::size_t>(flow.passed_on));
@@ -249,7 +250,7 @@ void VaryingCounter::find_origins() {
     for (std::size_t block = 0; block < origins_[rank].size(); ++block) origin(origin, rank, own + block);
 }
 
-/// The blocks of a rank of more than so many bytes.
+/// Counts the blocks of a rank with more than `direct_bytes` bytes.
 void VaryingCounter::count_direct(Rank rank, const Matrix& matrix, std::int64_t direct_bytes,
                                   std::int64_t segment_bytes, VaryingCounts& counts) const {
   RankCounts& mine = counts.ranks[static_cast<std::size_t>(rank)];
@@ -261,7 +262,7 @@ void VaryingCounter::count_direct(Rank rank, const Matrix& matrix, std::int64_t 
   }
 }
 
-/// As SizedPlan::agree() does.
+/// Computes what SizedPlan::agree() agrees on.
 void VaryingCounter::agree(const Matrix& matrix, std::int64_t limit_bytes, VaryingCounts& counts) const {
   const std::int64_t bound = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
   const bool automatic = spec_.direct_bytes == Direct::automatic;

@@ -1,21 +1,23 @@
-/// What an exchange of blocks of unequal size costs each rank: what engine/varying.hpp would send and keep, counted
-/// without sending. The same flows are walked with real sizes, so for one call messages and bytes are what
-/// SWAPMEET_STATS reports (docs/statistics.md), and so is working memory with complete=all; with complete=any and test
-/// it is an upper bound (schedule/working_memory.hpp).                       [checked by tests/mpi/traffic_test.py]
+/// The costs of an exchange of unequal blocks for each rank: what engine/varying.hpp sends and stores, counted without
+/// sending. The same flows are walked with the real sizes. So the messages and bytes of one call are those that
+/// SWAPMEET_STATS reports (docs/statistics.md), and so is the working memory with complete=all; with complete=any and
+/// test it is an upper bound (schedule/working_memory.hpp). [checked by tests/mpi/traffic_test.py]
 ///
-/// The execution's rules, once more:
+/// The rules of the execution are:
 ///   - Blocks above a threshold are sent directly, each in a message of its own; in the flow they count as empty.
-///   - Messages without data are not sent. Messages whose receiver knows all sizes (Message::last, or the blocks of the call
-///     are of one size, on which the ranks agreed) are data only.
-///   - Sizes are 4 bytes a block; if one is 2^32 - 3 or more, a mark of 4 bytes and 8 bytes a block; where at most half of
-///     the blocks have data, and that is shorter, a mark and a list of those (schedule/size_format.hpp).
-///   - In working memory are, until the round (complete=all: the batch) is over: what goes ahead in both directions (of sizes: the room that they
-///     may need), messages that are gathered (all that begin with sizes or have several blocks), and messages that land
-///     (all but those of one block that ends here). Those with blocks to be passed on stay until the last of these has
-///     left.
+///   - Messages without data are not sent. A message consists of data only if its receiver knows all sizes (because of
+///     Message::last, or because all blocks of the call have one size, on which the ranks agreed).
+///   - Sizes take 4 bytes per block. If a size is 2^32 - 3 or more, they take a mark of 4 bytes and 8 bytes per block.
+///     If at most half of the blocks have data, they are a mark and a list of these blocks, where that is shorter
+///     (schedule/size_format.hpp).
+///   - Working memory holds three kinds of messages until the end of the round (complete=all: of the batch). The first
+///     are messages that precede others, in both directions (for sizes: the most memory that they may need). The second
+///     are gathered messages: all that begin with sizes or have several blocks. The third are received messages, except
+///     those of one block that ends here. A received message with blocks to forward stays until the last of these is
+///     sent.
 ///
-/// Also counted are direct exchanges, for which SWAPMEET_STATS reports no messages: one for each block that is not
-/// empty, or for each segment of it.
+/// Direct exchanges are counted, too, although SWAPMEET_STATS reports no messages for them: one message for each
+/// non-empty block, or for each segment of it.
 #pragma once
 
 #include <cstdint>
@@ -29,56 +31,58 @@
 
 namespace swapmeet {
 
-/// Of one rank, in one call.
+/// The counts of one rank in one call.
 struct RankCounts {
-  std::int64_t messages = 0;       ///< sent; without what a padded plan itself sends, as in SWAPMEET_STATS
-  std::int64_t message_bytes = 0;  ///< in them
-  std::int64_t size_bytes = 0;     ///< of these, sizes and lengths
-  std::int64_t working_bytes = 0;  ///< the most at a time; without what a padded plan itself uses
-  // Of the plan that exchanges padded blocks, of N bytes each; 0 if nothing is padded.
-  std::int64_t plan_messages = 0;       ///< K, or a multiple if blocks are cut into segments
+  std::int64_t messages = 0;       ///< sent; without the messages of a padded plan, as in SWAPMEET_STATS
+  std::int64_t message_bytes = 0;  ///< bytes in these messages
+  std::int64_t size_bytes = 0;     ///< part of message_bytes that is sizes and lengths
+  std::int64_t working_bytes = 0;  ///< maximum over time; without the memory of a padded plan
+  // Of the plan that exchanges padded blocks of N bytes each; 0 if nothing is padded.
+  std::int64_t plan_messages = 0;       ///< K, or a multiple of it if blocks are cut into segments
   std::int64_t plan_bytes = 0;          ///< D·N
-  std::int64_t plan_scratch_bytes = 0;  ///< besides the 2·P·N of padded blocks
+  std::int64_t plan_scratch_bytes = 0;  ///< in addition to the 2·P·N of padded blocks
 };
 
-/// Of all ranks, in one call.
+/// The counts of all ranks in one call.
 struct VaryingCounts {
-  Sizes sizes = Sizes::automatic;    ///< the treatment; automatic: of a direct exchange, which needs none
-  std::int64_t agreement_bytes = 0;  ///< that an allreduce exchanges first; not counted above
-  std::int64_t direct_bytes = 0;     ///< blocks of more bytes are sent directly; Direct::never
-  std::int64_t each_bytes = 0;       ///< of every block, where all ranks know it; 0: they differ, or nobody asked
-  std::int64_t padded_bytes = 0;     ///< N; 0 if nothing is padded
-  std::int64_t bound_bytes = 0;      ///< no rank's working_bytes is more
-  std::int64_t largest_bytes = 0;    ///< of a block for another rank
-  double mean_bytes = 0;             ///< of the blocks for other ranks, empty ones included
-  /// beyond the limit of working memory: the host MPI serves the call, the rest is void
+  Sizes sizes = Sizes::automatic;    ///< treatment of sizes; automatic: a direct exchange, which needs none
+  std::int64_t agreement_bytes = 0;  ///< of the allreduce before the exchange; not counted above
+  std::int64_t direct_bytes = 0;     ///< threshold above which blocks are sent directly; Direct::never
+  std::int64_t each_bytes = 0;     ///< size of every block, if all ranks know it; 0: sizes differ, or are not agreed on
+  std::int64_t padded_bytes = 0;   ///< N; 0 if nothing is padded
+  std::int64_t bound_bytes = 0;    ///< upper bound on working_bytes of all ranks
+  std::int64_t largest_bytes = 0;  ///< largest block for another rank
+  double mean_bytes = 0;           ///< mean of the blocks for other ranks, empty ones included
+  /// above the limit of working memory: the host MPI serves the call, and the other members have no meaning
   bool declined = false;
   bool plan_known = true;  ///< false: the host MPI exchanges the padded blocks
   std::vector<RankCounts> ranks;
 };
 
-/// A spec on a number of ranks, prepared for any sizes.
+/// A counter for a spec on a number of ranks, for any sizes.
 class VaryingCounter {
  public:
-  /// Requires problem(spec, shape) to be empty. O(P·D) time and memory (of all ranks) for the family bruck.
+  /// Prepares the counter. Requires problem(spec, shape) to be empty. O(P·D) time and memory (for all ranks) for the
+  /// family bruck.
   VaryingCounter(const Spec& spec, const Shape& shape);
 
   Rank ranks() const { return ranks_; }
 
-  /// Why such an exchange cannot be counted; "" if it can.
+  /// Returns why such an exchange cannot be counted; "" if it can.
   static std::string problem(const Spec& spec, const Shape& shape);
 
-  /// About the memory that a counter and the sizes take.
+  /// Returns the approximate memory of a counter and of the sizes.
   static std::int64_t memory_bytes(const Spec& spec, const Shape& shape);
 
-  /// @param sizes        bytes of each block: P·P, the blocks of rank 0 for ranks 0, 1, ... first.
+  /// Counts one call.
+  /// @param sizes        bytes of each block: P·P, those from rank 0 to ranks 0, 1, ... first.
   /// @param limit_bytes  SWAPMEET_SCRATCH_LIMIT.
   VaryingCounts count(std::span<const std::int64_t> sizes, std::int64_t limit_bytes) const;
 
  private:
   friend class VaryingWalk;
 
-  /// What a rank's plan for padded blocks sends.
+  /// The counts of a rank's plan for padded blocks.
   struct PlanCounts {
     std::int64_t messages = 0, blocks = 0, scratch_blocks = 0;
   };
@@ -94,11 +98,11 @@ class VaryingCounter {
   Spec spec_;
   Shape shape_;
   Rank ranks_;
-  Sizes sizes_;  ///< `auto` replaced
+  Sizes sizes_;  ///< with `auto` replaced
   Forwarding forwarding_;
-  std::int64_t working_blocks_ = 0;  ///< the most of any rank
+  std::int64_t working_blocks_ = 0;  ///< maximum over the ranks
   std::vector<Flow> flows_;
-  std::vector<std::vector<std::uint32_t>> origins_;  ///< of the blocks that a rank passes on: source · P + destination
+  std::vector<std::vector<std::uint32_t>> origins_;  ///< of the blocks that a rank forwards: source · P + destination
   std::vector<PlanCounts> plans_;
 };
 

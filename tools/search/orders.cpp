@@ -1,5 +1,5 @@
-/// Brute force over completion orders, to check the arguments in verify.hpp: it shares no code with the proof but the
-/// matching of messages, and states the rule of windows once more.
+/// Brute force over completion orders, to check the arguments in verify.hpp. It shares no code with the proof except
+/// the matching of messages, and implements the rule of windows independently.
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
@@ -13,7 +13,7 @@ namespace swapmeet {
 
 namespace {
 
-/// What one rank has completed of its current step: bit sets over the messages of the step.
+/// The completed messages of one rank in its current step, as bit sets.
 struct Local {
   std::uint32_t step = 0, sends_done = 0, receives_done = 0;
 };
@@ -57,14 +57,14 @@ class Search {
       local = {local.step + 1, 0, 0};
   }
 
-  /// How many sends (receives) of the current step have started: the definition of Step, told once more and plainly.
+  /// Returns how many sends (receives) of the current step have started, by the definition of Step.
   std::uint32_t started(std::size_t r, const Local& local, bool sends) const {
     const Step& now = step(r, local);
     const std::uint32_t window = now.in_flight();
     const std::uint32_t count = sends ? now.send_count : now.receive_count;
     if (now.completion != Completion::all)
       return std::min<std::uint32_t>(count, window + std::popcount(sends ? local.sends_done : local.receives_done));
-    std::uint32_t begin = 0;  // of the first batch that is not finished
+    std::uint32_t begin = 0;  // of the first unfinished batch
     while (begin < count && (batch_done(local.sends_done, begin, window, now.send_count) &&
                              batch_done(local.receives_done, begin, window, now.receive_count)))
       begin += window;
@@ -77,7 +77,7 @@ class Search {
     return (done & batch) == batch;
   }
 
-  /// Whether the message with this number at rank r has started (or is long done).
+  /// Whether a message of rank r has started. It may also have ended.
   bool has_started(const State& state, std::size_t r, std::uint32_t index, bool sends) const {
     const Local& local = state[r];
     if (ended(r, local)) return true;
@@ -85,14 +85,14 @@ class Search {
     return index < first + started(r, local, sends);
   }
 
-  /// Two messages in flight at one rank, of which one writes a block that the other reads or writes; or a copy of the
-  /// step, which may be made at any time while it lasts. "" if there are none.
+  /// Returns a conflict: two messages in flight at one rank, of which one writes a block that the other reads or
+  /// writes. Copies count as in flight throughout their step. "" if there is no conflict.
   std::string collision(const State& state) const {
     for (std::size_t r = 0; r < state.size(); ++r) {
       if (ended(r, state[r])) continue;
       const Step& now = step(r, state[r]);
-      std::vector<std::pair<Run, bool>> uses;  // whether it is written
-      std::vector<std::size_t> operations;     // that use belongs to
+      std::vector<std::pair<Run, bool>> uses;  // block range, and whether it is written
+      std::vector<std::size_t> operations;     // index of the operation of each use
       for (const Copy& copy : schedules_[r].copies_of(now)) {
         const std::size_t number = operations.empty() ? 0 : operations.back() + 1;
         uses.insert(uses.end(), {{copy.from, false}, {copy.to, true}});
@@ -127,7 +127,7 @@ class Search {
     return false;
   }
 
-  /// Adds the successors of `state`; false if it is not the end and rendezvous alone cannot leave it.
+  /// Adds the successors of `state`. Returns false if it is not the end, and rendezvous alone cannot leave it.
   bool expand(const State& state) {
     bool moves = false, all_ended = true;
     for (std::size_t r = 0; r < state.size(); ++r) {
@@ -138,7 +138,8 @@ class Search {
     return moves || all_ended;
   }
 
-  /// Successors by completion of one started send (receive) of rank r; whether one of them is a rendezvous.
+  /// Adds the successors by completion of one started send (receive) of rank r. Returns whether one of them is a
+  /// rendezvous.
   bool complete(const State& state, std::size_t r, bool sends) {
     const Local& local = state[r];
     const std::uint32_t done = sends ? local.sends_done : local.receives_done;
@@ -151,7 +152,7 @@ class Search {
       const std::uint32_t other = sends ? numbers_.receive_of[numbers_.sends[r] + first + i] - numbers_.receives[peer]
                                         : numbers_.send_of[numbers_.receives[r] + first + i] - numbers_.sends[peer];
       const bool both = has_started(state, peer, other, !sends);
-      if (!both && !sends) continue;  // a send may complete from a buffer, a receive needs its send
+      if (!both && !sends) continue;  // a buffered send may complete alone, a receive needs its send
       rendezvous |= both;
       State next = state;
       (sends ? next[r].sends_done : next[r].receives_done) |= 1u << i;

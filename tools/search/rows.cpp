@@ -1,4 +1,4 @@
-/// Brute force over what ranks can do to rows of shared memory that are used in turn (engine/rows_in_turn.hpp).
+/// Brute force over the operations of ranks on rows of shared memory that are used in turn (engine/rows_in_turn.hpp).
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -9,8 +9,8 @@ namespace swapmeet {
 
 namespace {
 
-/// What one rank does in its exchange. It may read before its own row is written, and leaves when its flag is up and it
-/// has read, or left out, the row of each other rank: blocks may be empty.
+/// The state of one rank in its exchange. It may read before its own row is written. It leaves the exchange when its
+/// flag is raised and it has read or skipped the row of each other rank; rows are skipped if blocks are empty.
 struct Doing {
   std::uint32_t exchange = 1;
   enum Row : std::uint16_t { untouched, being_written, raised } row = untouched;
@@ -52,7 +52,7 @@ class ExchangeSearch {
 
   static std::uint32_t flag(const Doing& of) { return of.exchange - (of.row != Doing::raised); }
 
-  /// Whether the row that `writer` had in an exchange has been written to since, or is now.
+  /// Whether the row of `writer` in an exchange has been written to since, or is being written to.
   bool overwritten(const Doing& writer, std::uint32_t exchange) const {
     for (std::uint32_t later = exchange + 1; later <= writer.exchange; ++later)
       if (turns_.row(later) == turns_.row(exchange) && (later < writer.exchange || writer.row != Doing::untouched))
@@ -66,7 +66,7 @@ class ExchangeSearch {
     return true;
   }
 
-  /// Adds all that rank r can do next. What goes wrong, or "".
+  /// Adds all next states of rank r. Returns the error that was found, or "".
   std::string expand(const RanksDoing& state, std::size_t r) {
     const Doing& mine = state[r];
     if (ended(mine)) return "";
@@ -98,7 +98,7 @@ class ExchangeSearch {
   std::size_t ranks_;
   const RowsInTurn& turns_;
   std::uint32_t exchanges_;
-  bool moved_ = false;  ///< some rank can go on, even if it leaves nothing out
+  bool moved_ = false;  ///< some rank can proceed without skipping a row
   std::unordered_set<std::string> seen_;
   std::vector<RanksDoing> open_;
 };

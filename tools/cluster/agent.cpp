@@ -1,4 +1,4 @@
-/// What launchers call instead of ssh: cluster_agent [-OPTION]... HOST COMMAND...
+/// The program that launchers call instead of ssh: cluster_agent [-OPTION]... HOST COMMAND...
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,14 +13,14 @@ using namespace swapmeet::cluster;
 
 namespace {
 
-constexpr int failed = 255;  ///< as ssh
+constexpr int failed = 255;  ///< exit status of ssh for its own errors
 
 int run(const char* host, const std::string& command) {
   enter_node(host);
-  // only children are in the node's process namespace
+  // Only children of this process are in the node's process namespace.
   const pid_t child = checked(fork(), std::string("start a process on ") + host);
   if (child == 0) {
-    setenv("TMPDIR", "/dev/shm", 1);  // hosts share no /tmp
+    setenv("TMPDIR", "/dev/shm", 1);  // the nodes share no /tmp
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     _exit(127);
   }

@@ -1,6 +1,6 @@
-/// Runs a command in a cluster made of namespaces: cluster NAME=VALUE... -- COMMAND (settings.hpp). `swapmeet cluster
-/// run` becomes this program. Two processes: one outside that waits, and the first one inside, with whose end
-/// everything is gone.
+/// The program that runs a command in a virtual cluster: cluster NAME=VALUE... -- COMMAND (settings.hpp). `swapmeet
+/// cluster run` executes it. It consists of two processes: one outside, which waits, and the first one inside the
+/// namespaces, whose end removes everything.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -40,15 +40,15 @@ pid_t start_command(const Settings& settings, const sigset_t& before) {
   _exit(127);
 }
 
-/// A switch has a processor of its own; ours comes first where there are fewer than ranks, if the user may ask for
-/// that.
+/// Gives this process priority over the ranks, since a real switch has a processor of its own. Without the privilege,
+/// nothing happens.
 void come_first() {
   const sched_param priority{1};
   sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority);
 }
 
-/// Each port's interface is made in a network namespace of its own, of which the first process of its node is then
-/// part.
+/// Runs as the head. It creates each node's interface in a new network namespace, in which it then starts the node's
+/// first process.
 int be_head(const Settings& settings, int parent, const sigset_t& before) {
   const int nodes = settings.shape.nodes;
   std::vector<std::string> hosts;
@@ -73,7 +73,7 @@ int be_head(const Settings& settings, int parent, const sigset_t& before) {
   return network.run(command);
 }
 
-/// The process outside: passes signals on, but for those that a terminal sends to all.
+/// Waits for the head, outside, and forwards signals to it, except those that a terminal sends to all processes.
 int attend(pid_t head, const sigset_t& signals) {
   while (true) {
     siginfo_t signal;
@@ -87,7 +87,7 @@ int attend(pid_t head, const sigset_t& signals) {
 }
 
 int run(const Settings& settings) {
-  int alive[2];  // closed by our end, however we end
+  int alive[2];  // the head notices when this process's end of the pipe is closed
   checked(pipe2(alive, O_CLOEXEC), "make a pipe");
   const sigset_t signals = watched_signals();
   sigset_t before;

@@ -24,10 +24,10 @@ namespace {
 
 constexpr int of_a_node = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
 constexpr int of_the_head = of_a_node | CLONE_NEWNET;
-/// of the head: a file for each node, with the number of its first process
+/// folder of the head with a file for each node, which has the number of its first process
 const std::string table = "/dev/shm/swapmeet/";
 
-/// fork(), into new namespaces.
+/// Forks into new namespaces.
 pid_t fork_into(int flags) {
   return static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0));
 }
@@ -38,17 +38,17 @@ void write_file(const std::string& path, const std::string& text) {
   if (!file) throw Problem("cannot write " + path + ": " + std::strerror(errno));
 }
 
-/// What every host has of its own to see: its processes, its shared memory, its interfaces.
+/// Mounts the file systems that show a host its own processes, shared memory and interfaces.
 void mount_own() {
   checked(mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr), "mount /proc in a namespace");
   checked(mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"), "mount /dev/shm in a namespace");
-  // few look; some kernels refuse
+  // /sys is rarely used, and some kernels refuse it.
   (void)mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, nullptr);
 }
 
 void set_hostname(const std::string& name) { checked(sethostname(name.data(), name.size()), "set a host name"); }
 
-/// The life of a node's first process: it buries its dead, and stops and continues the living.
+/// Runs the first process of a node: it reaps terminated processes, and stops or continues all others.
 [[noreturn]] void serve(const sigset_t& signals) {
   while (true) {
     const int signal = sigwaitinfo(&signals, nullptr);

@@ -1,6 +1,6 @@
-/// Hosts made of namespaces: each node has its own network, host name, processes, System V and POSIX shared memory. All
-/// are inside those of the head, which end with their first process: nothing of it is ever seen outside, nor left
-/// behind.
+/// Hosts made of namespaces. Each node has its own network, host name, processes, and System V and POSIX shared memory.
+/// All nodes are inside the namespaces of the head, which end with its first process; so nothing of them is visible
+/// outside or left behind.
 #pragma once
 
 #include <sys/types.h>
@@ -10,23 +10,23 @@
 
 namespace swapmeet::cluster {
 
-/// Forks into namespaces of its own. Returns 0 in the child, which is the first process there.
-/// Where the user may not, the child gets a user namespace, too, and is root there.
+/// Forks into new namespaces. Returns 0 in the child, which is the first process there. An unprivileged user's child
+/// also gets a user namespace, in which it is root.
 pid_t fork_head();
 
-/// In the child of fork_head(): makes it a host called "head".
+/// Turns the child of fork_head() into a host called "head".
 void become_head(const std::vector<std::string>& hosts);
 
-/// Starts the first process of a node, in the present network namespace, and returns when it is ready to be entered.
+/// Starts the first process of a node, in the current network namespace. Returns when the node can be entered.
 pid_t start_node(int node, const std::string& hostname);
 
-/// What a node's first process does when it gets these: all others of the node stop, and go on.
+/// Signals to a node's first process: it stops all other processes of the node, or continues them.
 extern const int stop_signal, continue_signal;
 
-/// From the head: makes this process part of a node. Its children will be, in every respect.
+/// Moves this process of the head into a node. Its children are fully part of the node.
 void enter_node(const std::string& name);
 
-/// "node0", as the head knows a node.
+/// Returns the head's name for a node, such as "node0".
 std::string name_of(int node);
 
 }  // namespace swapmeet::cluster

@@ -27,7 +27,7 @@ int Network::add(std::string name, double rate, Time latency_ns) {
   return static_cast<int>(links_.size()) - 1;
 }
 
-/// The last link first. The head hangs on the core, where there is one.
+/// Returns the links from one port to another, the last one first. The head is connected to the core, if there is one.
 std::vector<int> Network::path(int from, int to) const {
   const int per_switch = shape_.nodes_per_switch;
   if (per_switch == 0 || (from != head() && to != head() && from / per_switch == to / per_switch))
@@ -54,7 +54,7 @@ void Network::enter(int from, Frame frame, Time now) {
   cross(travel, at);
 }
 
-/// The head of a frame is at its next link.
+/// Handles the arrival of a frame's head at its next link.
 void Network::cross(std::size_t travel, double at) {
   Travel& it = travels_[travel];
   Link& link = links_[static_cast<std::size_t>(it.links.back())];

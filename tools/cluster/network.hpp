@@ -1,9 +1,9 @@
-/// The links of a cluster and the frames on them: everything about time, nothing about devices. Times are given, never
-/// asked for, so that tests need no clock.
+/// The model of the links of a virtual cluster and of the frames on them. It computes times and knows no devices. The
+/// current time is always an argument, so that tests need no clock.
 ///
-/// A frame crosses a list of links: up from its node, perhaps to the core and down from it, down to the other node. On
-/// each it waits for those before it, then takes bytes / rate. Links cut through: a frame enters the next link when its
-/// head arrives, and is delivered when its tail does.
+/// A frame crosses a list of links: up from its node, possibly to the core and down from it, and down to the other
+/// node. On each link it waits for earlier frames and then takes bytes / rate. Links cut through: a frame enters the
+/// next link when its head arrives, and is delivered when its tail arrives.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@ namespace swapmeet::cluster {
 
 using Time = std::int64_t;  ///< in nanoseconds
 
-/// What is set.
+/// The parameters of the network.
 struct Shape {
-  int nodes = 1;                       ///< the ports; that of the head, which the launcher has, comes after them
+  int nodes = 1;  ///< number of nodes and of their ports; the port of the head, where the launcher runs, follows them
   Time latency_ns = 0;                 ///< between two nodes, one way
   double rate = 125e6;                 ///< of each node, in bytes per second and direction
-  std::size_t queue_bytes = 16 << 20;  ///< that may wait for a link; what comes then is dropped
-  int nodes_per_switch = 0;            ///< 0: there is one switch
-  double core_rate = 125e6;            ///< between a switch and the core
-  Time core_latency_ns = 0;            ///< between two switches, one way, in addition
+  std::size_t queue_bytes = 16 << 20;  ///< limit on bytes that wait for a link; further frames are dropped
+  int nodes_per_switch = 0;            ///< 0: a single switch
+  double core_rate = 125e6;            ///< between a switch and the core, in bytes per second
+  Time core_latency_ns = 0;            ///< additional latency between two switches, one way
 };
 
 struct Counts {
   std::uint64_t frames = 0, bytes = 0, dropped = 0;
-  std::size_t most_queued = 0;  ///< bytes that waited at a time
+  std::size_t most_queued = 0;  ///< maximum of the bytes that waited at a time
 };
 
 struct Frame {
@@ -45,25 +45,25 @@ class Network {
   int ports() const { return shape_.nodes + 1; }
   int head() const { return shape_.nodes; }
 
-  /// A frame leaves port `from`.
+  /// Lets a frame leave port `from`.
   void enter(int from, Frame frame, Time now);
 
-  /// When pop() has something to do next.
+  /// Returns the time at which pop() has something to do next.
   std::optional<Time> next() const;
 
-  /// The next frame that has reached its port by `now`.
+  /// Returns the next frame that has reached its port by `now`.
   std::optional<Frame> pop(Time now);
 
-  /// The links of a node become slower by this factor; 1: as they were.
+  /// Slows the links of a node by this factor; 1: normal speed.
   void slow(int node, double factor);
 
-  /// The links of a node lose everything, or no longer do.
+  /// Lets the links of a node drop all frames, or no longer.
   void cut(int node, bool is_cut);
 
-  /// Bytes that have entered.
+  /// Returns the number of bytes that have entered.
   std::uint64_t traffic() const { return traffic_; }
 
-  /// A line for each link: what went over it.
+  /// Returns a table with the counts of each link.
   std::string report() const;
 
  private:
@@ -73,7 +73,7 @@ class Network {
     Time latency_ns;
     double slowness = 1;
     bool cut = false;
-    double free_at = 0;  ///< in ns; a fraction counts where many small frames follow one another
+    double free_at = 0;  ///< in ns; a double, since fractions add up over many small frames
     Counts counts = {};
 
     double takes(std::size_t bytes) const { return static_cast<double>(bytes) * 1e9 / rate * slowness; }
@@ -81,13 +81,13 @@ class Network {
 
   struct Travel {
     Frame frame;
-    std::vector<int> links;  ///< left to cross, the last one first
-    double tail;             ///< when the end of the frame is where its head is
+    std::vector<int> links;  ///< links still to cross, the last one first
+    double tail;             ///< time at which the end of the frame reaches the position of its head
   };
 
   struct Event {
     double at;
-    std::uint64_t number;  ///< what happens at one time happens in order
+    std::uint64_t number;  ///< orders events of the same time
     std::size_t travel;
     bool operator>(const Event& other) const { return at != other.at ? at > other.at : number > other.number; }
   };
@@ -100,9 +100,9 @@ class Network {
 
   Shape shape_;
   std::vector<Link> links_;
-  std::vector<int> up_, down_, core_up_, core_down_;  ///< numbers of links, by port or by switch
+  std::vector<int> up_, down_, core_up_, core_down_;  ///< indices of links, by port or by switch
   std::vector<Travel> travels_;
-  std::vector<std::size_t> unused_;  ///< of travels_
+  std::vector<std::size_t> unused_;  ///< free entries of travels_
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t number_ = 0, traffic_ = 0;
 };

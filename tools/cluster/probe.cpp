@@ -1,6 +1,6 @@
-/// Measures the network between two nodes: cluster_probe FROM TO BYTES, as a command of a cluster. Prints the time that
-/// a byte takes (one way: half the least and half the median round trip, in µs), and the rate of a stream of so many
-/// bytes, in bytes per second.
+/// A program that measures the network between two nodes: cluster_probe FROM TO BYTES, as the command of a virtual
+/// cluster. It prints the one-way time of a byte in µs, as half the least and half the median round trip, and the rate
+/// of a stream of `BYTES` bytes, in bytes per second.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -80,7 +80,7 @@ void measure(sockaddr_in server, std::size_t bytes) {
               static_cast<double>(bytes) / seconds_since(begin));
 }
 
-/// In a process of its own, on that node. Returns its number.
+/// Runs `work` on a node, in a new process. Returns the number of the process.
 template <class Work>
 pid_t on_node(int node, Work work) {
   const pid_t process = checked(fork(), "start a process");

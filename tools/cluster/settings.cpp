@@ -12,7 +12,7 @@ namespace swapmeet::cluster {
 
 namespace {
 
-/// KIND,NODE,AFTER_NS,FOR_NS,FACTOR
+/// Parses KIND,NODE,AFTER_NS,FOR_NS,FACTOR.
 Fault read_fault(const std::string& text) {
   static const std::map<std::string, Fault::Kind> kinds{
       {"slow", Fault::Kind::slow}, {"cut", Fault::Kind::cut}, {"stall", Fault::Kind::stall}, {"die", Fault::Kind::die}};

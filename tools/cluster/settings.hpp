@@ -1,5 +1,5 @@
-/// What `swapmeet cluster run` asks of this program: words NAME=VALUE, then -- and the command. People write
-/// python/swapmeet's options instead, which are checked there.
+/// The arguments that `swapmeet cluster run` passes to this program: words NAME=VALUE, then -- and the command. Users
+/// write the options of python/swapmeet instead, which are checked there.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace swapmeet::cluster {
 
-/// What is to go wrong with a node, from `after_ns` on for `for_ns`; 0: for ever.
+/// A fault of a node, from `after_ns` on for the duration `for_ns`; 0: permanent.
 struct Fault {
   enum class Kind { slow, cut, stall, die } kind = Kind::slow;
   int node = 0;
   Time after_ns = 0, for_ns = 0;
-  double factor = 1;  ///< of slow
+  double factor = 1;  ///< for Kind::slow
 };
 
 struct Settings {

@@ -21,10 +21,10 @@ namespace swapmeet::cluster {
 namespace {
 
 constexpr Time second = 1'000'000'000;
-constexpr Time grace_ns = 5 * second;   ///< for a launcher to end its ranks
-constexpr Time worth_sleeping = 3'000;  ///< in ns; the kernel takes as long to wake us
+constexpr Time grace_ns = 5 * second;   ///< time for a launcher to end its ranks
+constexpr Time worth_sleeping = 3'000;  ///< in ns; the kernel takes about as long to wake a process
 constexpr Time stall_ns = second / 100;
-constexpr int frames_at_once = 64;  ///< of one port, before the others have their turn
+constexpr int frames_at_once = 64;  ///< frames read from one port before the next port's turn
 constexpr int timed_out = 124, interrupted = 130;
 
 Time now() {
@@ -76,7 +76,7 @@ int Switch::run(pid_t command) {
   return status_;
 }
 
-/// Sleeps until a frame comes, one is due, or something is on the agenda.
+/// Sleeps until a frame arrives, a frame is due, or an action is due.
 void Switch::wait() {
   Time until = agenda_.empty() ? now() + second : agenda_.begin()->first;
   if (const auto next = network_.next()) until = std::min(until, *next);
@@ -95,7 +95,7 @@ void Switch::wait() {
     } else if (file == signals_) {
       heed_signals();
     } else if (file == parent_) {
-      ended_ = true;  // and with us, all
+      ended_ = true;  // all other processes end with this one
     } else {
       std::uint64_t expired;
       (void)!read(timer_, &expired, sizeof expired);
@@ -131,7 +131,7 @@ void Switch::heed_signals() {
 
 void Switch::heed(const signalfd_siginfo& signal) {
   if (signal.ssi_signo == SIGCHLD) return bury();
-  const bool by_terminal = signal.ssi_code == SI_KERNEL;  // then the command has it, too
+  const bool by_terminal = signal.ssi_code == SI_KERNEL;  // then the command has received it, too
   if (!by_terminal && !ended_) kill(command_, static_cast<int>(signal.ssi_signo));
   if (std::exchange(ending_, true)) return;
   at(now() - begin_ + grace_ns, [this] {
@@ -140,7 +140,7 @@ void Switch::heed(const signalfd_siginfo& signal) {
   });
 }
 
-/// All whose parents have died are our children.
+/// Reaps terminated children. Orphaned processes of the namespace are children of this process.
 void Switch::bury() {
   int status = 0;
   for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -157,7 +157,7 @@ void Switch::end_command(const char* why) {
   at(now() - begin_ + grace_ns, [this] { ended_ = true; });
 }
 
-/// Again and again: processes are started meanwhile.
+/// Stops the processes of a node until the given time, repeatedly, since new processes may start meanwhile.
 void Switch::stall(pid_t process, Time until) {
   const Time again = now() - begin_ + stall_ns;
   kill(process, again < until ? stop_signal : continue_signal);

@@ -1,5 +1,5 @@
-/// The switch: carries frames between the interfaces of a cluster, by the times of a Network; and the first process of
-/// the head, which starts the command and whatever is to go wrong, and ends all.
+/// The switch of a virtual cluster. It forwards frames between the interfaces, at the times of a Network. It is also
+/// the first process of the head, which starts the command and the faults, and ends all other processes.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -16,12 +16,12 @@ namespace swapmeet::cluster {
 
 class Switch {
  public:
-  /// `taps`: the file of each port; `nodes`: the first process of each node; `signals`: blocked, and meant for us;
-  /// `parent`: a pipe that breaks when whoever started this is gone.
+  /// `taps`: the file of each port; `nodes`: the first process of each node; `signals`: the blocked signals to handle;
+  /// `parent`: a pipe that breaks when the parent process has ended.
   Switch(const Settings& settings, std::vector<int> taps, std::vector<pid_t> nodes, const sigset_t& signals,
          int parent);
 
-  /// Until the command has ended, or is ended. Returns its exit status.
+  /// Runs until the command has ended or is terminated. Returns its exit status.
   int run(pid_t command);
 
  private:
@@ -44,7 +44,7 @@ class Switch {
   std::vector<pid_t> nodes_;
   int signals_, parent_, timer_, events_;
   Time begin_;
-  std::multimap<Time, std::function<void()>> agenda_;  ///< what happens when
+  std::multimap<Time, std::function<void()>> agenda_;  ///< actions by time
   pid_t command_ = 0;
   int status_ = 0;
   bool ended_ = false, ending_ = false;

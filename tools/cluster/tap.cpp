@@ -18,8 +18,8 @@ namespace swapmeet::cluster {
 
 namespace {
 
-constexpr int queue_frames = 10000;  ///< in the kernel, until this process has read them
-/// of our hardware addresses; the last byte is that of the address
+constexpr int queue_frames = 10000;  ///< in the kernel, not yet read by this process
+/// first bytes of the hardware addresses; the last byte is that of the IP address
 constexpr unsigned char prefix[5] = {0x02, 0, 0, 0, 0};
 
 ifreq named(const char* name) {
@@ -43,7 +43,7 @@ void set_up(int socket, const char* name) {
   checked(ioctl(socket, SIOCSIFFLAGS, &request), std::string("set up the interface ") + name);
 }
 
-/// IPv6 would chatter. Where there is none, there is nothing to forbid.
+/// Disables IPv6, whose background traffic would disturb measurements. Does nothing if the kernel has no IPv6.
 void forbid_ipv6() {
   if (FILE* const file = std::fopen("/proc/sys/net/ipv6/conf/all/disable_ipv6", "w")) {
     std::fputs("1", file);

@@ -1,4 +1,4 @@
-/// The network interface of a port, whose frames this process carries.
+/// The network interface of a port. This process transfers its frames.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@ namespace swapmeet::cluster {
 constexpr int most_ports = 200;
 constexpr int ethernet_header_bytes = 14;
 
-/// In a range that is set aside for measurements (RFC 2544): no host has it.
+/// Returns the address of a port, in a range reserved for measurements (RFC 2544), which no host uses.
 std::string address_of(int port);
 
-/// The port that a frame is for. -1: all of them; -2: none.
+/// Returns the destination port of a frame. -1: all ports; -2: none.
 int port_of(const unsigned char* frame, int ports);
 
-/// Makes the interface of a port in the present network namespace, and sets it and the loopback interface up. Returns
-/// the file through which frames come and go, one at a time; reading does not block.
+/// Creates the interface of a port in the current network namespace, and activates it and the loopback interface.
+/// Returns the file for its frames, which are read and written one at a time; reading does not block.
 int make_tap(int port, int mtu_bytes);
 
 }  // namespace swapmeet::cluster

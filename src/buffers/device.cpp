@@ -62,7 +62,7 @@ Paths paths_of_drivers() {
 
 /// Makes a sentinel library the last one in the loader's list of libraries. Asking the loader for the number of loaded
 /// libraries takes longer than all else in a short call. But the loader appends each new library to its list, so the
-/// link behind the last library shows whether one was added (device_news). The last library must be one that no other
+/// link behind the last library shows whether one was added (libraries_changed). The last library must be one that no other
 /// code unloads. So this function loads a library of the C library that is usually not in use, first in MPI_Init, and
 /// again when other libraries have followed it. If there can be no sentinel, the loader is asked in each call: all
 /// candidates are in use, or another thread might read the link behind the library that is unloaded.
@@ -70,7 +70,8 @@ void become_last(Libraries& all) {
   // A sentinel is replaced only after so many calls: loading a library takes as long as some hundred calls of loads().
   constexpr int looks_worth_it = 64;
   if (all.never_last || (all.last && ++all.looks < looks_worth_it)) return;
-  device_news = &always;
+  libraries_changed = &always;
+  all.looks = 0;
   if (all.last) dlclose(all.last);
   all.last = nullptr;
   all.never_last = true;
@@ -88,7 +89,7 @@ void become_last(Libraries& all) {
     if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && !map->l_next) {
       all.last = library;
       all.never_last = false;
-      device_news = &map->l_next;
+      libraries_changed = &map->l_next;
       return;
     }
     dlclose(library);
@@ -108,7 +109,7 @@ void look(Libraries& all) {
     if (all.drivers[i] || paths[i].empty()) continue;
     void* const library = dlopen(paths[i].c_str(), RTLD_LAZY | RTLD_NOLOAD);  // never closed
     if (library) all.drivers[i] = known_drivers[i].of(library);
-    if (all.drivers[i]) device_news = &always;
+    if (all.drivers[i]) libraries_changed = &always;
   }
 }
 
@@ -123,7 +124,7 @@ std::array<const DeviceDriver*, known_drivers.size()> drivers() {
 
 }  // namespace
 
-link_map* const* device_news = &always;
+link_map* const* libraries_changed = &always;
 
 const DeviceDriver* device_of(const void* address) {
   for (const DeviceDriver* const driver : drivers())

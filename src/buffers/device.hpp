@@ -31,10 +31,10 @@ class DeviceDriver {
 
 /// A pointer that becomes not null when the process loads a library, until the library has been examined. It is always
 /// not null if a driver is known.
-extern link_map* const* device_news;
+extern link_map* const* libraries_changed;
 
 /// Whether a buffer may be memory of a device. The usual answer, no, takes three instructions.
-inline bool may_be_on_device() { return __atomic_load_n(device_news, __ATOMIC_RELAXED) != nullptr; }
+inline bool may_be_on_device() { return __atomic_load_n(libraries_changed, __ATOMIC_RELAXED) != nullptr; }
 
 /// The driver whose device memory `address` is; nullptr if it is memory of the host.
 const DeviceDriver* device_of(const void* address);

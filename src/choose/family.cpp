@@ -92,7 +92,7 @@ PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machi
 PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool crowded,
                            const Shape& shape)
     : PricedSpecs(machine, model, HostPrice(kind.collective, shape, Nodes(shape))), kind_(kind), means_(means),
-      crowded_(crowded), per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(shape), nodes_(shape_) {
+      oversubscribed_(crowded), per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(shape), nodes_(shape_) {
   add_direct();
   add_bruck();
   add_nodes();
@@ -110,7 +110,7 @@ void PricedFamily::add(Spec spec) {
 std::int64_t PricedFamily::most_forwarded(const Work& work) const {
   constexpr std::int64_t least = 1 << 10, most = 16 << 10, step = 4;
   std::int64_t bytes = least;
-  while (crowded_ && bytes < most && seconds(work, step * bytes) < host_seconds(step * bytes)) bytes *= step;
+  while (oversubscribed_ && bytes < most && seconds(work, step * bytes) < host_seconds(step * bytes)) bytes *= step;
   return bytes;
 }
 

@@ -98,7 +98,7 @@ class PricedFamily : public PricedSpecs {
 
   CallKind kind_;
   Means means_;
-  bool crowded_;
+  bool oversubscribed_;
   std::int32_t per_node_;
   Shape shape_;
   Nodes nodes_;

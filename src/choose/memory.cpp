@@ -188,7 +188,7 @@ std::string cluster_signature() {
 }
 
 std::uint64_t program_number() {
-  const std::string words = text_of_kernel("/proc/self/cmdline");
+  const std::string words = read_kernel_file("/proc/self/cmdline");
   TextHash hash;
   std::size_t begin = 0;
   for (int word = 0; word < 2 && begin < words.size(); ++word) {

@@ -69,7 +69,7 @@ void MemoryStore::begin(const Options& options, const std::string& mpi, const st
   const bool only_reads = options.memory == "read";
   named_ = only_reads || options.memory == "off" ? "" : options.memory;
   // Without online tuning a program sends the same messages in each run, unless memory is requested.
-  reads_ = !has_others_rights() && !mpi.empty() && options.memory != "off" &&
+  reads_ = !has_elevated_rights() && !mpi.empty() && options.memory != "off" &&
            (!options.memory.empty() || options.trials_share > 0);
   writes_ = reads_ && !only_reads;
   usual_places_ = usual_places;

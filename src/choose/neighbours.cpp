@@ -10,7 +10,7 @@ namespace {
 /// (docs/measurements/neighbours-clusters.md).
 constexpr std::int64_t most_led_bytes = 4096;
 
-Choice by_order(const Options& options, const Means& means) {
+Choice by_request(const Options& options, const Means& means) {
   Spec spec = *options.algorithm;
   if (spec.intra == Transport::rows) spec.intra = Transport::automatic;  // rows exist for all-to-all exchanges only
   std::string problem = unsuitable_for_neighbours(spec);
@@ -22,7 +22,7 @@ Choice by_order(const Options& options, const Means& means) {
 }  // namespace
 
 Choice choose_for_neighbours(const Shape& shape, const Options& options, const Means& means, bool host_is_slow) {
-  if (options.algorithm) return by_order(options, means);
+  if (options.algorithm) return by_request(options, means);
   if (!host_is_slow && Nodes(shape).count() == 1)
     return {Spec{}, "by default the host MPI, which is as fast with large blocks"};
   if (Nodes(shape).count() > 1) return {Spec{}, "by default the host MPI where neighbours are on several nodes"};

@@ -37,7 +37,7 @@ void limit(Choice& choice, Collective collective, const Shape& shape, std::int64
   choice.spec = within.spec;
 }
 
-Choice by_order(const Options& options, const Shape& shape, const Means& means) {
+Choice by_request(const Options& options, const Shape& shape, const Means& means) {
   const Spec& spec = *options.algorithm;
   std::string problem = unsuitable(spec, shape);
   if (problem.empty()) problem = unavailable(spec, means);
@@ -221,7 +221,7 @@ bool wants_means(const Shape& shape, const Options& options) {
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means, const Knowledge& knowledge) {
   if (options.algorithm) {
-    Choice ordered = by_order(options, shape, means);
+    Choice ordered = by_request(options, shape, means);
     limit(ordered, collective, shape, block_bytes, options);
     return ordered;
   }

@@ -28,18 +28,18 @@ class Exchange {
   enum class Needs : std::uint8_t { nothing, maps, bytes };
   virtual Needs needs() const = 0;
 
-  /// Whether the blocks of one side can be exchanged from where they lie. `meets_bytes`: the other side sends or
+  /// Whether the blocks of one side can be exchanged from where they lie. `peer_is_bytes`: the other side sends or
   /// receives them as bytes. Not every MPI supports a message that is bytes at one end and a derived datatype at the
   /// other.
-  bool takes(const Blocks& blocks, bool meets_bytes) const {
+  bool takes(const Blocks& blocks, bool peer_is_bytes) const {
     return blocks.contiguous() || (needs() == Needs::maps && blocks.mapped()) ||
-           (needs() == Needs::nothing && !meets_bytes);
+           (needs() == Needs::nothing && !peer_is_bytes);
   }
 
   /// Whether every block may be received into the memory of the block that is sent, as for MPI_IN_PLACE. swaps():
   /// whether these particular blocks can be exchanged so, from where they lie.
-  virtual bool takes_place() const { return false; }
-  bool swaps(const Blocks& blocks) const { return takes_place() && takes(blocks, false); }
+  virtual bool allows_in_place() const { return false; }
+  bool swaps(const Blocks& blocks) const { return allows_in_place() && takes(blocks, false); }
 
   /// Number of blocks of working memory that a call may take. At first this is the number of this rank; after
   /// share_working_blocks(most) it is the largest of all ranks, on which decisions may be based.

@@ -18,7 +18,7 @@ int finish(std::span<MPI_Request> requests, std::size_t receives, MPI_Status* st
       int flag = 1;
       const int error = waits ? wait(request, status, team) : test(request, flag, status, team);
       if (error == MPI_SUCCESS) [[likely]] {
-        if (flag && i < receives && LostData::came_with(*status)) [[unlikely]]
+        if (flag && i < receives && LostData::is_substitute(*status)) [[unlikely]]
           failure.received_wrong(MPI_ERR_TRUNCATE, passes_on);
         all &= flag != 0;
         break;

@@ -412,7 +412,7 @@ class Links {
     if (error) [[unlikely]] {
       if (!truncated(error)) return error;
       failure_.received_wrong(error, passes_on_);
-    } else if (LostData::came_with(status)) [[unlikely]] {
+    } else if (LostData::is_substitute(status)) [[unlikely]] {
       failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
     }
     sent_ = true;
@@ -657,7 +657,7 @@ class Links {
       const auto slot = static_cast<std::uint32_t>(index);
       MPI_Request* const over = &slots_.requests[slot];
       const std::span<const MPI_Request> one(over, 1);
-      if (slot < window_ && !error && LostData::came_with(status)) [[unlikely]]
+      if (slot < window_ && !error && LostData::is_substitute(status)) [[unlikely]]
         failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
       slot < window_ ? watch_.received(one, &status) : watch_.done(one);
       moved = true;

@@ -30,7 +30,7 @@ class LostData {
   Part dropped(std::int64_t bytes, char* room = nullptr, std::int64_t wanted = 0);
 
   /// Whether a message that was received without an error is such a substitute.
-  static bool came_with([[maybe_unused]] const MPI_Status& status) {
+  static bool is_substitute([[maybe_unused]] const MPI_Status& status) {
 #ifdef OPEN_MPI
     return status._ucount == 0;
 #else

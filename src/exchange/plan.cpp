@@ -41,7 +41,7 @@ Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers
   if (makes_types()) types_.make_room(schedule_);
   if (!segmented()) operations_ = operations_of(schedule_, node_peers == nullptr);
   if (local_.by_rows) list_rows();
-  takes_place_ = needs_ == Needs::maps && in_one_step() && !schedule_.neighbours;
+  allows_in_place_ = needs_ == Needs::maps && in_one_step() && !schedule_.neighbours;
   states_ = std::make_unique<ExchangeStates>(*this);
 }
 
@@ -90,7 +90,7 @@ struct Plan::ExchangeState {
   explicit ExchangeState(Plan& plan, Arguments&&... arguments)
       : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, links),
         links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.lost_, plan.forwards()),
-        engine(links, payload), takes_place(plan.takes_place_) {}
+        engine(links, payload), allows_in_place(plan.allows_in_place_) {}
   static constexpr bool watched = std::is_same_v<Watching, Watch>;
   ExchangeState(const ExchangeState&) = delete;
   ExchangeState& operator=(const ExchangeState&) = delete;
@@ -101,7 +101,7 @@ struct Plan::ExchangeState {
   void begin(const Invocation& call, What&&... what) {
     failure = {};
     payload.bind(std::forward<What>(what)...);
-    links.bind(call, Watching(call.clock), payload.equal_bytes(), takes_place && payload.in_place());
+    links.bind(call, Watching(call.clock), payload.equal_bytes(), allows_in_place && payload.in_place());
     if (call.failure) [[unlikely]]
       failure.fail(call.failure);
   }
@@ -115,7 +115,7 @@ struct Plan::ExchangeState {
   Payload payload;
   Links<Watching> links;
   Engine<Links<Watching>, Payload> engine;
-  const bool takes_place;
+  const bool allows_in_place;
 };
 
 struct Plan::ExchangeStates {

@@ -20,7 +20,7 @@ class Plan final : public Exchange {
   ~Plan() override;
 
   Needs needs() const override { return needs_; }
-  bool takes_place() const override { return takes_place_; }
+  bool allows_in_place() const override { return allows_in_place_; }
 
   /// Whether the plan makes MPI datatypes, whose size in bytes must fit into an int.
   bool makes_types() const { return forwards() && spec_.packing == Packing::datatype; }
@@ -95,7 +95,7 @@ class Plan final : public Exchange {
   bool rows_alone_ = false;  ///< this step is the only operation
   std::vector<std::uint32_t> late_rows_;
   Needs needs_ = Needs::nothing;
-  bool takes_place_ = false;
+  bool allows_in_place_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
   Local local_;
   Memory scratch_;

@@ -95,8 +95,8 @@ class SizedPlan final : public Exchange {
 
   /// A rank's numbers for the agreement, of which the maximum over all ranks is taken: bytes of the largest block;
   /// bytes of the smallest, negative; then, if the threshold depends on them, the number of blocks in each size class.
-  static constexpr std::size_t most_told = 2 + size_classes;
-  using AgreedNumbers = std::array<std::int64_t, most_told>;
+  static constexpr std::size_t most_agreed_numbers = 2 + size_classes;
+  using AgreedNumbers = std::array<std::int64_t, most_agreed_numbers>;
   /// Writes this rank's numbers to `mine` and returns those in use; empty if no agreement is needed.
   std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, AgreedNumbers& mine);
   /// Replaces `numbers` by their maximum over all ranks. Returns MPI_ERR_OTHER if other ranks are in another exchange.
@@ -112,8 +112,8 @@ class SizedPlan final : public Exchange {
   Forwarding forwarding_;
   std::int64_t working_blocks_ = 0;
   /// Buffers of an agreement and of its messages: the number of the call, itself and negative, then the agreed numbers.
-  std::array<std::int64_t, 2 + most_told> agreement_;
-  std::array<std::int64_t, 2 * (2 + most_told)> agreement_room_;
+  std::array<std::int64_t, 2 + most_agreed_numbers> agreement_;
+  std::array<std::int64_t, 2 * (2 + most_agreed_numbers)> agreement_room_;
   Agreed agreed_;
   std::int64_t bound_bytes_ = 0;  ///< size of the largest block that SWAPMEET_SCRATCH_LIMIT allows
   int agreement_error_ = MPI_SUCCESS;

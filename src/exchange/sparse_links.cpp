@@ -30,7 +30,7 @@ int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
   const int tag = team_->tag_here(tags_[index(channel)]);
   int error = again(PMPI_Improbe, source, tag, team_->comm(), &flag, &found_, &status);
   if (is_fault(error) && !team_->fault(true)) {  // a rank of the job that is not in this team
-    go_on_without_dead(team_->comm());
+    acknowledge_failures(team_->comm());
     error = again(PMPI_Improbe, source, tag, team_->comm(), &flag, &found_, &status);
   }
   if (error) return error;

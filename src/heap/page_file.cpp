@@ -86,7 +86,7 @@ bool PageFile::has_its_file() const {
 }
 
 bool PageFile::find(Place& place) const {
-  if (parted_.load(std::memory_order_relaxed)) return false;
+  if (separated_.load(std::memory_order_relaxed)) return false;
   place = {id_, base_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed), process_, file_};
   return true;
 }
@@ -128,7 +128,7 @@ std::uint32_t PageFile::page_of(const void* block) const {
 /// Gives the memory of `freed` back to the system if much memory is free. Pages [first, first + pages) were freed last
 /// and are part of it.
 void PageFile::let_go(const Extents::Extent& freed, std::uint32_t first, std::uint32_t pages) {
-  if (parted_.load(std::memory_order_relaxed)) {
+  if (separated_.load(std::memory_order_relaxed)) {
     madvise(base() + std::size_t{first} * page_bytes, std::size_t{pages} * page_bytes, MADV_DONTNEED);
     return;
   }
@@ -170,7 +170,7 @@ bool PageFile::part() {
   auto* const copy = static_cast<char*>(reserve(open_));
   if (!copy || !copy_to(copy)) return false;
   if (mremap(copy, open_, open_, MREMAP_MAYMOVE | MREMAP_FIXED, base()) == MAP_FAILED) return false;
-  parted_ = true;
+  separated_ = true;
   if (has_its_file()) close(file_);
   file_ = -1;
   return true;

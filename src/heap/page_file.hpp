@@ -64,8 +64,8 @@ class PageFile {
   bool copy_to(char* copy) const;
 
   std::atomic<std::uintptr_t> base_{0};
-  std::atomic<std::size_t> bytes_{0};  ///< bytes of the mapped addresses; 0: not made
-  std::atomic<bool> parted_{false};    ///< whether the memory belongs to this process alone
+  std::atomic<std::size_t> bytes_{0};   ///< bytes of the mapped addresses; 0: not made
+  std::atomic<bool> separated_{false};  ///< whether the memory belongs to this process alone
   int file_ = -1;
   ino_t inode_ = 0;
   std::uint64_t id_ = 0;

@@ -148,7 +148,7 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
       (decision.trying.empty() || of_unequal_blocks(call.collective)))
     communicator.left_to_host(call.collective) = {true, trying};
   if ((ours && !decision.plan) || call.collective != Collective::alltoall) return;
-  if (call.in_place && ours && !decision.plan->takes_place()) return;
+  if (call.in_place && ours && !decision.plan->allows_in_place()) return;
   const Blocks &receive = call.receive, &send = call.in_place ? receive : call.send;
   if (!send.type(0).predefined || !receive.type(0).predefined) return;  // a freed handle may come to mean another type
   Repeat repeat{Repeat::By::host,       nullptr, send.count(0), receive.count(0), send.type(0).handle,
@@ -211,7 +211,7 @@ bool serve(const Call& call, Communicator& communicator, HostCall& host_call, in
   if (communicator.has_piggybacked()) [[unlikely]]
     arrived = communicator.take_piggybacked();
   if (communicator.options().check) [[unlikely]]
-    if (!communicator.suits({call.collective, call.in_place, call.send, call.receive, call.neighbourhood}))
+    if (!communicator.check_arguments({call.collective, call.in_place, call.send, call.receive, call.neighbourhood}))
       return error = MPI_ERR_ARG, true;
   if (communicator.recorded()) [[unlikely]]
     note(call, communicator, host_call);

@@ -79,7 +79,7 @@ struct Equal {
   }
   /// Whether the call may be passed to the host MPI unchanged. A call with elements, but without data, may not: MPICH
   /// 5.0 divides by the size of the type.
-  bool suits_host(std::int64_t bytes) const {
+  bool may_pass_unchanged(std::int64_t bytes) const {
     return neighbours || bytes > 0 || (receive.count == 0 && (send.count == 0 || send.base == MPI_IN_PLACE));
   }
   bool is(const Request& one) const {
@@ -105,7 +105,7 @@ struct Unequal {
   }
   Request request(const Degrees& blocks) const { return swapmeet::request_of(collective, send, receive, blocks); }
   std::int64_t block_bytes(Communicator&) const { return 0; }
-  static bool suits_host(std::int64_t) { return true; }
+  static bool may_pass_unchanged(std::int64_t) { return true; }
   bool is(const Request& one) const {
     return one.collective == collective && is(*one.send, send, one.blocks.out) &&
            is(one.receive, receive, one.blocks.in);
@@ -205,7 +205,7 @@ bool left_to_host(const Call& call, Communicator& communicator) {
   if (!faster_by_host(call)) return false;
   if (!of_neighbours(Call::collective)) return !communicator.has_algorithm_everywhere();
   if (communicator.decided(Call::collective, 0)) return !communicator.options().algorithm;
-  if (communicator.gathers()) communicator.want(Call::collective, 0);
+  if (communicator.gathers()) communicator.request_preparation(Call::collective, 0);
   return true;
 }
 
@@ -238,7 +238,8 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
     if (const std::optional<int> again = queue->start_again(alike, call.send.base, call.receive.base, request))
       return error = *again, true;
   }
-  if ((call.suits_host(block_bytes) || communicator->locked()) && queue->goes_to_host(Call::collective, block_bytes))
+  if ((call.may_pass_unchanged(block_bytes) || communicator->locked()) &&
+      queue->goes_to_host(Call::collective, block_bytes))
     return false;
   error = refused_type(call, *communicator, *blocks);
   if (!error) error = queue->start(request_of(call, *communicator, *blocks), request);

@@ -20,7 +20,7 @@ namespace {
 
 }  // namespace
 
-#define SWAPMEET_MEETS(name, parameters, ...)                                          \
+#define SWAPMEET_SYNCHRONISING_CALL(name, parameters, ...)                             \
   SWAPMEET_NAMED(name, parameters) {                                                   \
     static void* const underneath = swapmeet::needed_mpi_symbol(#name);                \
     if (swapmeet::waiting_for_set_up.load(std::memory_order_relaxed) > 0) [[unlikely]] \
@@ -28,15 +28,16 @@ namespace {
     return swapmeet::pass_on(underneath, __VA_ARGS__);                                 \
   }
 
-#define SWAPMEET_BARRIER(name) SWAPMEET_MEETS(name, (Handle comm), comm)
-#define SWAPMEET_ALLREDUCE(name)                                                                                 \
-  SWAPMEET_MEETS(name, (const void* sendbuf, void* recvbuf, int count, Handle datatype, Handle op, Handle comm), \
-                 sendbuf, recvbuf, count, datatype, op, comm)
-#define SWAPMEET_ALLGATHER(name)                                                                                      \
-  SWAPMEET_MEETS(name,                                                                                                \
-                 (const void* sendbuf, int sendcount, Handle sendtype, void* recvbuf, int recvcount, Handle recvtype, \
-                  Handle comm),                                                                                       \
-                 sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+#define SWAPMEET_BARRIER(name) SWAPMEET_SYNCHRONISING_CALL(name, (Handle comm), comm)
+#define SWAPMEET_ALLREDUCE(name)                                                                               \
+  SWAPMEET_SYNCHRONISING_CALL(                                                                                 \
+      name, (const void* sendbuf, void* recvbuf, int count, Handle datatype, Handle op, Handle comm), sendbuf, \
+      recvbuf, count, datatype, op, comm)
+#define SWAPMEET_ALLGATHER(name)                                                                                  \
+  SWAPMEET_SYNCHRONISING_CALL(name,                                                                               \
+                              (const void* sendbuf, int sendcount, Handle sendtype, void* recvbuf, int recvcount, \
+                               Handle recvtype, Handle comm),                                                     \
+                              sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 
 SWAPMEET_BARRIER(MPI_Barrier)
 SWAPMEET_BARRIER(PMPI_Barrier)

@@ -52,9 +52,9 @@ struct Node {
 using Phases = std::array<Tally, 3>;
 
 /// Computes the messages, scratch and copies of leaders and other members.
-class Leading {
+class LeaderCounter {
  public:
-  Leading(const Spec& spec, const Shape& shape)
+  LeaderCounter(const Spec& spec, const Shape& shape)
       : map_(shape, spec.leaders), consecutive_(map_), window_(spec.window), packs_(spec.packing == Packing::memcpy),
         packs_within_(packs_ && spec.intra == Transport::mpi) {
     for (std::int32_t node = 0; node < map_.nodes(); ++node) {
@@ -188,7 +188,7 @@ bool operator!=(const Tally& a, const Tally& b) { return a.messages != b.message
 }  // namespace
 
 Counts count_leaders(const Spec& spec, const Shape& shape) {
-  const Leading leading(spec, shape);
+  const LeaderCounter leading(spec, shape);
   const LeaderMap& map = leading.map();
   Counts most;
   most.sizes = {map.largest_node(), map.nodes()};
@@ -205,8 +205,8 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   for (std::int32_t number = 0; number < map.nodes(); ++number) {
     const Node node = leading.look_at(number);
     for (std::int32_t leader = 0; leader < map.leaders(number); ++leader)
-      add(Leading::sent(node, node.loads[static_cast<std::size_t>(leader)]), leading.scratch(node, leader));
-    if (node.size > map.leaders(number)) add(Leading::sent_by_member(node), leading.scratch_of_member(node));
+      add(LeaderCounter::sent(node, node.loads[static_cast<std::size_t>(leader)]), leading.scratch(node, leader));
+    if (node.size > map.leaders(number)) add(LeaderCounter::sent_by_member(node), leading.scratch_of_member(node));
   }
   most.messages = all.messages;
   most.blocks = all.blocks;
@@ -216,7 +216,7 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
 
 /// Returns the counts for each position, of the rank that sends most.
 std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
-  const Leading leading(spec, shape);
+  const LeaderCounter leading(spec, shape);
   const LeaderMap& map = leading.map();
   const auto none = [](std::int32_t positions) {
     return std::vector<Tally>(static_cast<std::size_t>(std::max(1, positions)));
@@ -255,7 +255,7 @@ std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
 }
 
 void leader_work(const Spec& spec, const Shape& shape, Work& work) {
-  const Leading leading(spec, shape);
+  const LeaderCounter leading(spec, shape);
   const LeaderMap& map = leading.map();
   std::array<PhaseWork, 3> phases;
   const auto keep = []<class T>(T& most, auto now) { most = std::max(most, static_cast<T>(now)); };
@@ -272,14 +272,14 @@ void leader_work(const Spec& spec, const Shape& shape, Work& work) {
       }
     };
     for (const LeaderLoad& load : node.loads) {
-      add(sent, Leading::sent(node, load), 1);
+      add(sent, LeaderCounter::sent(node, load), 1);
       add(received, leading.received(node, load), 1);
       if (load.groups > 0 && node.size > 1) keep(phases[0].by_size[0].blocks, load.destinations);
       const Copies copies = leading.copies(node, load);
       keep(work.packed.blocks, copies.blocks);
       keep(work.packed.pieces, copies.pieces);
     }
-    add(sent, Leading::sent_by_member(node), node.size - map.leaders(n));
+    add(sent, LeaderCounter::sent_by_member(node), node.size - map.leaders(n));
     for (std::size_t i = 0; i < 3; ++i) {
       keep(traffic_of(i).node_messages, i == 1 ? std::max(sent[i].messages, received[i].messages) : sent[i].messages);
       keep(traffic_of(i).node_blocks, sent[i].blocks);

@@ -35,13 +35,13 @@ Forwarding forwarding(const Spec& spec, const Shape& shape) {
 
 std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forwarding) {
   // Costs are relative to sending all blocks directly; absolute ones would lose the precision of small differences.
-  double least = 0, dearer = forwarding.messages * startup_bytes;
+  double least = 0, extra_cost = forwarding.messages * startup_bytes;
   std::int64_t threshold = 0;
   for (std::size_t c = 1; c < size_classes; ++c) {
     if (most[c] == 0) continue;
-    dearer += static_cast<double>(most[c]) * ((forwarding.hops - 1) * middle(c) - startup_bytes);
-    if (dearer >= least) continue;
-    least = dearer;
+    extra_cost += static_cast<double>(most[c]) * ((forwarding.hops - 1) * middle(c) - startup_bytes);
+    if (extra_cost >= least) continue;
+    least = extra_cost;
     threshold = (std::int64_t{1} << c) - 1;
   }
   return threshold;

@@ -68,7 +68,7 @@ bool has_died(MPI_Comm comm, std::span<const int> ranks) {
   return found;
 }
 
-void go_on_without_dead(MPI_Comm comm) {
+void acknowledge_failures(MPI_Comm comm) {
   using Acknowledge = int (*)(MPI_Comm);
   static const auto function = reinterpret_cast<Acknowledge>(mpi_symbol("PMPIX_Comm_failure_ack"));
   if (function && comm != MPI_COMM_NULL) function(comm);

@@ -32,7 +32,7 @@ bool is_revoked(MPI_Comm comm);
 bool has_died(MPI_Comm comm, std::span<const int> ranks);
 
 /// Acknowledges the ranks of `comm` that have died, so that receives from MPI_ANY_SOURCE work again. Local.
-void go_on_without_dead(MPI_Comm comm);
+void acknowledge_failures(MPI_Comm comm);
 
 /// The error of an exchange on `user` after a fault.
 int fault_on(MPI_Comm user);

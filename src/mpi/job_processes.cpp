@@ -24,7 +24,7 @@ constexpr const char* rank_variables[] = {"PMIX_RANK", "PMI_RANK", "PALS_RANKID"
 constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "PMI_JOBID", "PALS_APID", "SLURM_JOB_ID", "SLURM_STEP_ID"};
 
 std::string read_proc(int process, const char* name) {
-  return text_of_kernel("/proc/" + std::to_string(process) + '/' + name);
+  return read_kernel_file("/proc/" + std::to_string(process) + '/' + name);
 }
 
 /// Calls `take` with each part of `text` that ends with `mark`.

@@ -143,7 +143,7 @@ void pass_time(bool moved) {
   sg_actor_sleep_for(pause_s);
 }
 
-void take_what_is_missing() {
+void replace_missing_functions() {
   charge = charge_shared;
   PMPI_Mprobe = find;
   PMPI_Improbe = find_now;

@@ -34,7 +34,7 @@ void settle();
 void pass_time(bool moved);
 
 /// Replaces MPI functions that SimGrid does not implement, or implements with less than the library needs.
-void take_what_is_missing();
+void replace_missing_functions();
 #else
 inline constexpr bool simulated = false;
 constexpr std::size_t fibre() { return 0; }
@@ -42,7 +42,7 @@ inline void copied(std::int64_t, std::int64_t = 1) {}
 inline void typed(std::int64_t, std::int64_t) {}
 inline void settle() {}
 inline void pass_time(bool) {}
-inline void take_what_is_missing() {}
+inline void replace_missing_functions() {}
 #endif
 
 }  // namespace swapmeet

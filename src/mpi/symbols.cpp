@@ -95,7 +95,7 @@ std::string take_all() {
   take(OMPI_C_MPI_COMM_NULL_COPY_FN, "MPI_COMM_NULL_COPY_FN", SWAPMEET_FIND(OMPI_C_MPI_COMM_NULL_COPY_FN));
 #endif
   if (!missing.empty()) return "the MPI of this process has no " + missing;
-  take_what_is_missing();
+  replace_missing_functions();
   host_is_mpich = host_descends_from_mpich();
   return "";
 }

@@ -39,12 +39,13 @@ std::uint64_t label_of(const Transfer& transfer) { return Cell::label(transfer.b
 
 /// The beginning of the payload that announces a single copy. The pieces follow. If `count` is 0, one piece of elements
 /// follows, then their map and its loops.
-struct Offer {
+struct Announcement {
   RegionPlace place;
   std::uint64_t count;
 };
-static_assert(sizeof(Offer) + sizeof(RemotePiece) <= sizeof Cell::payload);  // so one cache line is enough in most
-                                                                             // cases
+static_assert(sizeof(Announcement) + sizeof(RemotePiece) <=
+              sizeof Cell::payload);  // so one cache line is enough in most
+                                      // cases
 
 /// The map of the elements of a message; nullptr if it consists of contiguous bytes.
 const TypeMapView* map_of(const Transfer& transfer) { return transfer.pieces.front().map; }
@@ -59,11 +60,12 @@ char* append(char* to, const Item* items, std::size_t count) {
 /// announcement does not fit or no receiver could read the memory.
 std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell, const Ring& ring) {
   const TypeMapView* const map = map_of(transfer);
-  const std::size_t bytes = sizeof(Offer) + transfer.pieces.size() * sizeof(RemotePiece) +
+  const std::size_t bytes = sizeof(Announcement) + transfer.pieces.size() * sizeof(RemotePiece) +
                             (map ? sizeof *map + map->loop_count * sizeof(TypeLoop) : 0);
   const bool in_bulk = bytes > sizeof cell.payload;
   if (in_bulk && bytes > ring.most_payload()) return 0;
-  Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{}, map ? 0 : transfer.pieces.size()};
+  Announcement head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{},
+                    map ? 0 : transfer.pieces.size()};
   if (head.place.id == transfer.link->refused_region) head.place = {};
   transfer.link->offered_region = head.place.id;
   const bool by_kernel =
@@ -79,9 +81,9 @@ std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell
 }
 
 /// Reads the message that `cell` announces, by a single copy. Returns false if this rank must decline it.
-bool take_up(const Transfer& transfer, Regions& regions, Cell& cell) {
+bool read_announced(const Transfer& transfer, Regions& regions, Cell& cell) {
   const char* const payload = transfer.link->in.ring().payload(cell, cell.message & Cell::bulk);
-  Offer head;
+  Announcement head;
   std::memcpy(&head, payload, sizeof head);
   const auto* const pieces = reinterpret_cast<const RemotePiece*>(payload + sizeof head);
   RemoteData data{{pieces, head.count > 0 ? head.count : 1}};
@@ -202,7 +204,7 @@ bool advance_receive(Transfer& transfer, Regions& regions, bool& out_of_step) {
     const std::size_t message = cell->message_bytes();
     if (message > transfer.bytes) transfer.cut = true;
     if (cell->offers()) {
-      if (!transfer.discards && !take_up(transfer, regions, *cell)) {
+      if (!transfer.discards && !read_announced(transfer, regions, *cell)) {
         in.refused();
         continue;
       }

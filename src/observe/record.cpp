@@ -72,7 +72,7 @@ constexpr std::size_t most_words = 512;  ///< of the command line
 
 /// Returns the command line of this process, truncated to most_words bytes.
 std::string command_line() {
-  std::string words = text_of_kernel("/proc/self/cmdline", 1).substr(0, most_words);
+  std::string words = read_kernel_file("/proc/self/cmdline", 1).substr(0, most_words);
   while (words.ends_with('\0')) words.pop_back();
   for (char& c : words)
     if (static_cast<unsigned char>(c) > 126) c = '?';
@@ -88,7 +88,7 @@ std::string heading() {
   gethostname(host, sizeof host - 1);
   return "{\"type\":\"recording\",\"schema\":1,\"swapmeet\":" + json_text(SWAPMEET_VERSION) +
          ",\"host\":" + json_text(host) +
-         ",\"boot\":" + json_text(first_line_of_kernel("/proc/sys/kernel/random/boot_id")) +
+         ",\"boot\":" + json_text(first_line_of_kernel_file("/proc/sys/kernel/random/boot_id")) +
          ",\"process\":" + std::to_string(load().process) +
          ",\"clock\":" + number(std::int64_t{load().time.time_since_epoch() / std::chrono::nanoseconds(1)}) +
          ",\"started\":" + number(std::int64_t{std::time(nullptr)}) + ",\"command\":" + json_text(command_line());

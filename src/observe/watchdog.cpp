@@ -32,7 +32,7 @@ std::string host_name() {
 /// Returns the state of a process as in /proc/PID/stat, where it follows the name of the program, which may contain any
 /// character; 'X' if there is no such process.
 char state_of(int process) {
-  const std::string text = first_line_of_kernel("/proc/" + std::to_string(process) + "/stat");
+  const std::string text = first_line_of_kernel_file("/proc/" + std::to_string(process) + "/stat");
   if (text.empty()) return 'X';
   const std::size_t mark = text.rfind(')');
   return mark == text.npos || mark + 2 >= text.size() ? '?' : text[mark + 2];

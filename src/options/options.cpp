@@ -370,7 +370,7 @@ std::uint64_t Options::fingerprint() const {
 Options read_options(const char* const* environment, Rank world_ranks) {
   Options options;
   options.world_ranks = world_ranks;
-  if (has_others_rights()) return options;
+  if (has_elevated_rights()) return options;
   for (; environment && *environment; ++environment) {
     const std::string_view entry(*environment);
     if (!entry.starts_with(prefix)) continue;

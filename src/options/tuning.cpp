@@ -192,7 +192,7 @@ std::vector<std::string> standard_tuning_files(const std::string& kind) {
 
 std::string machine_signature() {
   std::string processor = "unknown processor";
-  const std::string information = text_of_kernel("/proc/cpuinfo", 1);  // of the first processor
+  const std::string information = read_kernel_file("/proc/cpuinfo", 1);  // of the first processor
   if (const std::size_t begin = information.find("model name"); begin != information.npos) {
     const std::string line = information.substr(begin, information.find('\n', begin) - begin);
     const std::size_t text = line.find_first_not_of(" \t", line.find(':') + 1);

@@ -11,7 +11,7 @@ namespace swapmeet {
 
 /// Returns the contents of the file. Reading stops after `most` bytes; up to 4095 bytes more may be returned. Returns
 /// "" if the file cannot be read.
-inline std::string text_of_kernel(const std::string& file, std::size_t most = std::size_t{1} << 24) {
+inline std::string read_kernel_file(const std::string& file, std::size_t most = std::size_t{1} << 24) {
   std::string text;
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return text;
@@ -25,8 +25,8 @@ inline std::string text_of_kernel(const std::string& file, std::size_t most = st
 }
 
 /// Returns the first line of the file, without its line end.
-inline std::string first_line_of_kernel(const std::string& file) {
-  const std::string text = text_of_kernel(file, 1);
+inline std::string first_line_of_kernel_file(const std::string& file) {
+  const std::string text = read_kernel_file(file, 1);
   return text.substr(0, text.find('\n'));
 }
 

@@ -164,6 +164,6 @@ std::string folder_of(const char* variable) {
   return value && *value == '/' ? value : "";
 }
 
-bool has_others_rights() { return getauxval(AT_SECURE) != 0; }
+bool has_elevated_rights() { return getauxval(AT_SECURE) != 0; }
 
 }  // namespace swapmeet

@@ -31,10 +31,10 @@ std::string replace_owned(const std::string& file, std::size_t most_bytes,
 std::string make_folders(const std::string& folder);
 
 /// Returns the absolute path in an environment variable. Returns "" if it is unset or not absolute, or if
-/// has_others_rights().
+/// has_elevated_rights().
 std::string folder_of(const char* variable);
 
 /// Whether the process has more rights than its user (setuid), so that paths in the environment must not be trusted.
-bool has_others_rights();
+bool has_elevated_rights();
 
 }  // namespace swapmeet

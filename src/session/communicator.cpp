@@ -81,7 +81,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
     peers_.team = team_.get();
     if (shape_.ranks == 1) {
       refusal_ = "one rank only";
-      team_->hear_same(team_->number());
+      team_->set_common_number(team_->number());
       return;
     }
     locked_ = job.exists() ? job.facts().locked : progress_is_locked();
@@ -111,8 +111,8 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
   if (started_) return started_.get();
   if (!refusal_.empty() || starts_on_host() || !gathers() || !has_progress() || is_being_freed(user_)) return nullptr;
   const bool prepared = locked_ ? node_peers_ && nodes() == 1 : records_known_;
-  if (!prepared && !awaits_no_more_starts()) return nullptr;
-  if (!prepared && locked_) return want(collective, block_bytes), nullptr;
+  if (!prepared && !next_start_is_ours()) return nullptr;
+  if (!prepared && locked_) return request_preparation(collective, block_bytes), nullptr;
   auto queue = std::make_unique<StartedQueue>(*this);
   if (!records_known_ && begin_record_exchange() != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
   started_ = std::move(queue);
@@ -121,13 +121,13 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
 
 /// Counts a start, and returns whether further starts are worth setting up for. Some libraries make a communicator for
 /// only a few exchanges.
-bool Communicator::awaits_no_more_starts() {
+bool Communicator::next_start_is_ours() {
   if (user_ == MPI_COMM_WORLD || joined_) return true;
   starts_ = std::min(starts_ + 1, first_start_of_ours);
   return starts_ == first_start_of_ours;
 }
 
-void Communicator::want(Collective collective, std::int64_t block_bytes) {
+void Communicator::request_preparation(Collective collective, std::int64_t block_bytes) {
   constexpr std::size_t most = 16;
   const Kind kind{collective, block_bytes};
   if (wanted_.size() == most || std::ranges::count(wanted_, kind) > 0 || cannot_prepare_ || !refusal_.empty()) return;

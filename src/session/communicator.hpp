@@ -184,7 +184,7 @@ class Communicator {
 
   /// Checks the arguments of a call against those of the other ranks. Returns false on all ranks if they do not match;
   /// then rank 0 prints the mistake. Collective.
-  bool suits(const CheckedCall& mine);
+  bool check_arguments(const CheckedCall& mine);
 
   /// Hooks around each observed call. They are collective for a call that is traced. call_ends() returns the time of
   /// the call by phase.
@@ -198,7 +198,7 @@ class Communicator {
 
   /// The queue of non-blocking exchanges of this communicator. nullptr, on all ranks: this exchange is left to the host
   /// MPI. The queue is made in one of the first calls. This call comes in the order of collectives, but does not wait
-  /// for other ranks. Where the host MPI's progress is locked, the call is only recorded by want(), and the next
+  /// for other ranks. Where the host MPI's progress is locked, the call is only recorded by request_preparation(), and the next
   /// blocking call prepares for it.
   StartedQueue* started(Collective collective, std::int64_t block_bytes);
 
@@ -207,7 +207,7 @@ class Communicator {
   int start_nothing(Collective collective, MPI_Request* request);
 
   /// Records a kind of non-blocking call, for which prepare_wanted() will make a decision.
-  void want(Collective collective, std::int64_t block_bytes);
+  void request_preparation(Collective collective, std::int64_t block_bytes);
   /// Makes the decisions for recorded kinds of non-blocking calls, if there are any. Collective; may wait.
   void prepare_wanted() {
     if (!wanted_.empty()) [[unlikely]]
@@ -304,7 +304,7 @@ class Communicator {
   double neighbour_blocks() const { return neighbour_work_ ? neighbour_work_->blocks : 0; }
   /// Describes the ranks that try algorithms for started exchanges. They agree among `peers`, and rank 0 reports
   /// results under `name` if explanations are requested.
-  StartedTuning::Ranks those_that_try(const Peers& peers, const std::string& name) const {
+  StartedTuning::Ranks ranks_of_trials(const Peers& peers, const std::string& name) const {
     return {peers, shape_.ranks, options_.trials_share, options_.explain && rank_ == 0 ? name : ""};
   }
   /// The decision for a call that tries `spec`. Collective.
@@ -380,7 +380,7 @@ class Communicator {
   std::unique_ptr<SizedPlan> make_sized_plan_for_neighbours(const Spec& spec, NodePeers* within_node) const;
   /// Exchanges the lists of neighbours among the ranks of each node, once. Collective on the first call. Returns "", or
   /// on all ranks the reason why neighbours' blocks cannot be forwarded.
-  std::string meet_neighbours();
+  std::string gather_node_neighbourhoods();
   /// Whether no rank has more messages of such a plan in flight than SWAPMEET_REQUEST_LIMIT allows.
   bool few_requests(const Plan& plan) const;
   /// Chooses and makes an exchange with neighbours for `decision`; execute_for_neighbours() makes that of `spec`, and
@@ -409,8 +409,8 @@ class Communicator {
   void exchange_records(const FirstCall* first = nullptr);
   int begin_record_exchange();
   void end_record_exchange();
-  RankRecord introduce();
-  void learn(GatheredRecords records);
+  RankRecord make_record();
+  void apply_records(GatheredRecords records);
   /// Makes the communicator of the job if no rank has one and this communicator has all its ranks; then numbers the
   /// team anew.
   void make_job(const GatheredRecords& records);
@@ -474,14 +474,14 @@ class Communicator {
   Observer& observe();
   Post* post() const { return observer_ ? observer_->post() : nullptr; }
   void be_watched();
-  void tell_watchdog_of_processes();
+  void register_processes_with_watchdog();
   /// Deletes the observer if calls are no longer timed, traced or watched.
   void ignore();
   void trace_nothing();
   /// Counts a non-blocking start. Returns whether starts are now served by this library. Local.
-  bool awaits_no_more_starts();
+  bool next_start_is_ours();
   void prepare_for_started();
-  void trace_as_told();
+  void trace_if_chosen();
   void write_trace(const Tally& call, std::int64_t bytes_sent);
 
   Options options_;
@@ -540,7 +540,8 @@ class Communicator {
   bool looked_for_neighbours_ = false;
   std::unique_ptr<const NodeNeighbourhoods> node_neighbourhoods_;
   std::optional<NeighbourWork> neighbour_work_;
-  std::optional<std::string> met_neighbours_;  ///< result of meet_neighbours(); nothing: not called yet
+  std::optional<std::string>
+      node_neighbourhoods_gathered_;  ///< result of gather_node_neighbourhoods(); nothing: not called yet
   Repeat repeat_;
   LeftToHost left_to_host_[collective_names.size()];
   std::unique_ptr<Observer> observer_;

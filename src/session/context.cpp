@@ -265,7 +265,7 @@ __attribute__((destructor)) void at_exit() {
 
 /// Whether this library may call the host MPI. If not (before MPI_Init, after MPI_Finalize, or with sessions only), all
 /// calls are left to the host MPI.
-bool may_be_asked() {
+bool can_call_host_mpi() {
   if (!find_mpi()) return false;
   int initialised = 0, finalised = 0;
   PMPI_Initialized(&initialised);
@@ -296,7 +296,7 @@ Communicator* attribute_of(MPI_Comm comm) {
 
 /// Returns what communicator_of() and serving() do, without the cache of recent communicators.
 Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, const FirstCall* first) {
-  if (!may_be_asked()) return nullptr;
+  if (!can_call_host_mpi()) return nullptr;
   attach_to_mpi();
   if (!is_valid(comm)) return nullptr;
   if (Communicator* const known = attribute_of(comm)) return known;
@@ -312,7 +312,7 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
     all.communicators.push_back(made.get());
   }
   Communicator* const kept = made.release();
-  if (shared && lend_to_duplicates(comm, *kept)) return kept;
+  if (shared && share_with_duplicates(comm, *kept)) return kept;
   if (PMPI_Comm_set_attr(comm, all.keyval, kept) != MPI_SUCCESS) return all.end(kept), nullptr;
   // Caches still name the shared object, which has served `comm` so far.
   if (of_duplicates) deaths.fetch_add(1, std::memory_order_release);
@@ -392,10 +392,10 @@ Communicator* serving(MPI_Comm comm, const FirstCall* first) {
   return find_or_make(comm, SetUp::after_first_calls, true, first);
 }
 
-bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (may_be_asked() && is_valid(comm)); }
+bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (can_call_host_mpi() && is_valid(comm)); }
 
 Communicator* kept_for(MPI_Comm comm) {
-  if (!context().attached.load(std::memory_order_acquire) || !may_be_asked()) return nullptr;
+  if (!context().attached.load(std::memory_order_acquire) || !can_call_host_mpi()) return nullptr;
   return is_valid(comm) ? attribute_of(comm) : nullptr;
 }
 

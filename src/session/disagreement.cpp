@@ -56,12 +56,12 @@ std::string disagreement(const Options& options, const Peers& peers) {
   const auto found = std::ranges::find_if(first, [](int one) { return one != no_rank; });
   if (found == first.end()) return "";
   const Options::Shared& value = values[static_cast<std::size_t>(found - first.begin())];
-  if (value.variable.empty()) return "";  // unusable options: see tell_problems()
+  if (value.variable.empty()) return "";  // unusable options: see print_problems()
   const std::string first_rank = value_of(value.text, 0, peers), other = value_of(value.text, *found, peers);
   return ", " + std::string(value.variable) + " for one: " + first_rank + ", " + other;
 }
 
-void tell_problems(const Options& options, const Peers& peers) {
+void print_problems(const Options& options, const Peers& peers) {
   int rank = rank_in(peers);
   if (options.problems.empty()) rank = no_rank;
   if (-most_of_any_rank(-std::int64_t{rank}, peers) != rank || rank == no_rank) return;

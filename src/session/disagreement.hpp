@@ -16,6 +16,6 @@ std::string disagreement(const Options& options, const Peers& peers);
 
 /// Lets the first rank that could not use an option or a file print its warnings. Rank 0 of the job has already printed
 /// its own. Collective over `peers`.
-void tell_problems(const Options& options, const Peers& peers);
+void print_problems(const Options& options, const Peers& peers);
 
 }  // namespace swapmeet

@@ -113,7 +113,7 @@ Communicator* shared_by_duplicates(MPI_Comm comm) {
   return all && all->shared && is_duplicate(comm, *all) ? all->shared : nullptr;
 }
 
-bool lend_to_duplicates(MPI_Comm comm, Communicator& made) {
+bool share_with_duplicates(MPI_Comm comm, Communicator& made) {
   Duplicates* const all = is_being_freed(comm) ? nullptr : duplicates_of(comm);
   if (!all || all->shared || !is_duplicate(comm, *all) || !made.can_be_shared()) return false;
   all->shared = &made;

@@ -54,6 +54,6 @@ Communicator* shared_by_duplicates(MPI_Comm comm);
 
 /// Lets `made`, which was set up for `comm`, serve all duplicates. Returns false, on all ranks, if this is impossible;
 /// `made` then serves `comm` alone. Local.
-bool lend_to_duplicates(MPI_Comm comm, Communicator& made);
+bool share_with_duplicates(MPI_Comm comm, Communicator& made);
 
 }  // namespace swapmeet

@@ -55,10 +55,10 @@ Neighbourhood unpacked(const Neighbourhood& mine, Rank rank, const Rank* from) {
 
 }  // namespace
 
-std::string Communicator::meet_neighbours() {
-  if (met_neighbours_) return *met_neighbours_;
+std::string Communicator::gather_node_neighbourhoods() {
+  if (node_neighbourhoods_gathered_) return *node_neighbourhoods_gathered_;
   const Neighbourhood& mine = *neighbourhood_;
-  const auto come_to = [this](std::string problem) { return *(met_neighbours_ = std::move(problem)); };
+  const auto come_to = [this](std::string problem) { return *(node_neighbourhoods_gathered_ = std::move(problem)); };
   const std::int64_t most = most_of_any_rank(std::int64_t{mine.degrees().out} + mine.degrees().in, peers_);
   if (most > options_.request_limit) return come_to(too_many_requests);  // an algorithm may send all blocks directly
   const auto length = static_cast<std::size_t>(2 + most);
@@ -95,7 +95,7 @@ Choice Communicator::choose_for_neighbours() {
     choice = swapmeet::choose_for_neighbours(shape_, options_, means_, host_is_mpich);
   }
   if (!forwards(choice.spec)) return choice;
-  const std::string problem = meet_neighbours();
+  const std::string problem = gather_node_neighbourhoods();
   return problem.empty() ? choice : Choice{Spec{}, problem};
 }
 
@@ -126,7 +126,7 @@ void Communicator::count_neighbour_work() {
   if (neighbour_work_) return;
   join(Spec{});
   NeighbourWork& work = neighbour_work_.emplace();
-  if (!meet_neighbours().empty()) return;
+  if (!gather_node_neighbourhoods().empty()) return;
   std::vector<Spec> specs = leaders_to_try(means_);
   // This spec stands for the host MPI, whose algorithm is assumed to be direct.
   specs.insert(specs.begin(), Spec{.family = Family::direct});

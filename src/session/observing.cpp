@@ -59,7 +59,7 @@ int Communicator::trace(const char* name) {
 
 /// Traces the call if no other was traced before. One call of the job is traced. Its communicator contains rank 0 of
 /// MPI_COMM_WORLD.
-void Communicator::trace_as_told() {
+void Communicator::trace_if_chosen() {
   int ours = reports().world_rank == 0 && !context().traced.exchange(true);
   reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, user_);
   if (!ours) return;
@@ -67,7 +67,7 @@ void Communicator::trace_as_told() {
   else if (rank_ == 0) say_once("warning: the call is not traced: " + std::string(no_messages));
 }
 
-bool Communicator::suits(const CheckedCall& mine) {
+bool Communicator::check_arguments(const CheckedCall& mine) {
   if (!refusal_.empty()) return true;  // not all ranks may have the check switched on
   if (Post* const to = post()) to->checks(mine.collective);
   const auto now = doing(Doing::checking);
@@ -85,7 +85,7 @@ void Communicator::be_watched() {
 }
 
 /// Tells the watchdog the processes of the ranks on this node, from the gathered records.
-void Communicator::tell_watchdog_of_processes() {
+void Communicator::register_processes_with_watchdog() {
   Post::set(post()->number, static_cast<std::int64_t>(number_));
   if (hosts_.empty()) return;
   const std::vector<int> world_ranks = world_ranks_of(user_);
@@ -98,7 +98,7 @@ void Communicator::tell_watchdog_of_processes() {
 
 void Communicator::call_begins(Collective collective) {
   if (Post* const to = post()) to->call_begins(collective);
-  if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) trace_as_told();
+  if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) trace_if_chosen();
   observer_->call_begins();
 }
 

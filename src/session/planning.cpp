@@ -132,7 +132,7 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     choice = {*parse_spec("spread-out"), choice.reason + "; plans of the host MPI keep no order of their own"};
   auto team =
       std::make_unique<PlanTeam>(context().job, team_ ? team_->job_ranks() : nullptr, rank_, user_, peers_.alone);
-  if (team->team && (error = team->team->tell_numbers(user_))) return problem = "MPI has failed", nullptr;
+  if (team->team && (error = team->team->exchange_numbers(user_))) return problem = "MPI has failed", nullptr;
   return make_planned(*std::move(request), std::move(choice), false, std::move(team), buffer, problem, error);
 }
 
@@ -154,7 +154,7 @@ bool Communicator::agree_to_plan(const std::optional<Request>& request, PlanTeam
     numbers.push_back(one.number);
     if (joined_) node_records_.push_back(one.offer);
   }
-  if (heard) team.team->hear(numbers);
+  if (heard) team.team->set_numbers(numbers);
   return heard && request &&
          std::ranges::all_of(all, [&](const PlanRecord& one) { return one.asked_for == asked_for; });
 }
@@ -224,7 +224,7 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   const std::string name = name_of_plan(collective);
   try {
     if (survives_faults) planned_.reserve(planned_.size() + 1);
-    StartedTuning::Ranks ranks = those_that_try(peers, name);
+    StartedTuning::Ranks ranks = ranks_of_trials(peers, name);
     planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(team), exchanges, expected,
                                         std::move(ranks));
   } catch (const std::bad_alloc&) {}

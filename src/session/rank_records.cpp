@@ -28,7 +28,7 @@ std::string processor_name() {
 }
 
 /// The identifier of the kernel's boot; "" if it is hidden.
-std::string boot_text() { return text_of_kernel("/proc/sys/kernel/random/boot_id"); }
+std::string boot_text() { return read_kernel_file("/proc/sys/kernel/random/boot_id"); }
 
 /// A text that identifies the host. Several hosts may have the same name, and containers of one host have names of
 /// their own. Processes that cannot share memory differ in boot, name or /dev/shm.

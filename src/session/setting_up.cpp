@@ -87,19 +87,19 @@ void Communicator::exchange_records(const FirstCall* first) {
   records_known_ = true;
   setup_policy_.set_up();
   const auto now = doing(Doing::meeting);
-  mine_ = introduce();
+  mine_ = make_record();
   if (first) piggybacked_ = blocks_to_piggyback(*first);
   GatheredRecords records = [&] {
     const SlowWait watched = await_all_ranks(user_);
     return gather_records(mine_, options_.gathered, user_, piggybacked_);
   }();
   make_job(records);
-  learn(std::move(records));
+  apply_records(std::move(records));
 }
 
 int Communicator::begin_record_exchange() {
   setup_policy_.set_up();  // here, because ranks complete the exchange of records at different times
-  mine_ = introduce();
+  mine_ = make_record();
   const int error = begin_gathering_records(mine_, gathered_, user_, arrival_);
   if (error) gathered_.clear();
   return error;
@@ -115,11 +115,11 @@ void Communicator::end_record_exchange() {
   if (error) records.fault = is_fault(error);
   else records = read_records(mine_, gathered_);
   gathered_ = {};
-  learn(std::move(records));
+  apply_records(std::move(records));
 }
 
 /// Makes the record that this rank sends, and reserves its part of shared memory.
-RankRecord Communicator::introduce() {
+RankRecord Communicator::make_record() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   reserved_ = NodePeers::reserve(context().share_bytes, context().arenas);
@@ -157,20 +157,20 @@ void Communicator::make_job(const GatheredRecords& records) {
   mine.threaded = records.threaded;
   context().job.agree(mine, context().fingerprint);
   auto numbered = std::make_unique<Team>(context().job, team_->job_ranks(), rank_, user_);
-  if (numbered->tell_numbers(user_) != MPI_SUCCESS) return;
+  if (numbered->exchange_numbers(user_) != MPI_SUCCESS) return;
   team_ = std::move(numbered);
   peers_.team = team_.get();
 }
 
-void Communicator::learn(GatheredRecords records) {
+void Communicator::apply_records(GatheredRecords records) {
   number_ = records.number;
   refuse_strangers(records);
   if (!refusal_.empty()) return;
   const bool all_answered = records.agreed || !records.node_records.empty();
   if (all_answered && shape_.ranks == context().world_ranks) SlowWait::all_ranks_came();
-  if (!records.teams.empty() && records.job) team_->hear(records.teams);
-  else if (records.team_everywhere >= 0) team_->hear_same(records.team_everywhere);
-  else if (records.job && records.teams.empty() && !records.fault) team_->tell_numbers(user_);
+  if (!records.teams.empty() && records.job) team_->set_numbers(records.teams);
+  else if (records.team_everywhere >= 0) team_->set_common_number(records.team_everywhere);
+  else if (records.job && records.teams.empty() && !records.fault) team_->exchange_numbers(user_);
   locked_ |= records.locked;
   threaded_ = records.threaded;
   starts_on_host_ |= records.starts_on_host;
@@ -179,7 +179,7 @@ void Communicator::learn(GatheredRecords records) {
   node_records_ = std::move(records.node_records);
   knowledge_.ranks_per_core = records.ranks_per_core;
   Oversubscription::of_this_process().has_ranks(records.ranks_here);
-  if (post()) tell_watchdog_of_processes();
+  if (post()) register_processes_with_watchdog();
   if (records.device > 0) leave_devices_alone(device_name(records.device));
   recalled_many_ = records.many;
   if (records.agreed) recalled_bytes_ = std::min<std::size_t>(records.recalled, MemoryStore::most_recalled_bytes);
@@ -193,7 +193,7 @@ void Communicator::learn(GatheredRecords records) {
   if (Coroutine::here() && !has_messages()) return;  // further agreements would need messages
   warn_once(refusal_, disagreement(options_, peers_) +
                           "; using the host MPI. Give every rank the same environment, and the same tuning file.");
-  tell_problems(options_, peers_);
+  print_problems(options_, peers_);
 }
 
 /// Handles ranks that sent no record, or records of another version. If a rank has sent no record, the call ends with

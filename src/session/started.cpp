@@ -183,7 +183,7 @@ bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes)
     const bool may_exceed_limits = decision && block_bytes > decision->unchecked_bytes;
     const bool ours = decision && decision->exchange && !may_exceed_limits && !(by_mpi && communicator_.locked()) &&
                       !communicator_.starts_on_host();
-    if (!decision) communicator_.want(collective, block_bytes);
+    if (!decision) communicator_.request_preparation(collective, block_bytes);
     return !ours;
   }
   return false;
@@ -315,8 +315,8 @@ StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one)
     return most_of_any_rank(!(*tried)->single, communicator_.peers()) == 0;
   };
   found = std::make_unique<TrialOfStarts>(
-      StartedTuning(communicator_.those_that_try(communicator_.peers(), name_of_start(one.collective())), usual->spec(),
-                    make_single),
+      StartedTuning(communicator_.ranks_of_trials(communicator_.peers(), name_of_start(one.collective())),
+                    usual->spec(), make_single),
       usual);
   return found.get();
 }

@@ -18,7 +18,7 @@ Team::~Team() {
   if (number_ >= 0 && !lost_.load(std::memory_order_relaxed)) job_.give_back(number_);
 }
 
-void Team::hear(std::span<const std::int32_t> numbers) {
+void Team::set_numbers(std::span<const std::int32_t> numbers) {
   has_messages_ = job_.exists() && std::ranges::all_of(numbers, [](std::int32_t number) { return number >= 0; });
   if (!has_messages_ || std::ranges::all_of(numbers, [&](std::int32_t number) { return number == number_; })) return;
   marks_.resize(numbers.size());
@@ -26,15 +26,15 @@ void Team::hear(std::span<const std::int32_t> numbers) {
   marks_of_peers_ = marks_.data();
 }
 
-void Team::hear_same(std::int32_t number_of_all) { has_messages_ = job_.exists() && number_of_all >= 0; }
+void Team::set_common_number(std::int32_t number_of_all) { has_messages_ = job_.exists() && number_of_all >= 0; }
 
-int Team::tell_numbers(MPI_Comm comm) {
+int Team::exchange_numbers(MPI_Comm comm) {
   std::array<std::int32_t, 2> extremes{number_, -number_};
   if (const int error = reduce(extremes, MPI_INT32_T, MPI_MIN, comm)) return error;
-  if (extremes[0] == -extremes[1] || extremes[0] < 0) return hear_same(extremes[0]), MPI_SUCCESS;
+  if (extremes[0] == -extremes[1] || extremes[0] < 0) return set_common_number(extremes[0]), MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
   if (const int error = gather(number_, numbers, comm)) return error;
-  hear(numbers);
+  set_numbers(numbers);
   return MPI_SUCCESS;
 }
 

@@ -37,12 +37,12 @@ class Team {
   std::int32_t number() const { return number_; }
   /// Sets the numbers that the members have given to the team. If one of them is negative, messages cannot be sent.
   /// Local.
-  void hear(std::span<const std::int32_t> numbers);
+  void set_numbers(std::span<const std::int32_t> numbers);
   /// Sets the number that all members have given to the team. Local.
-  void hear_same(std::int32_t number_of_all);
+  void set_common_number(std::int32_t number_of_all);
   /// Exchanges the numbers by collective calls on `comm`, which has the same ranks, and sets them. It takes one
   /// allreduce if all numbers are equal, as is usual. Returns an MPI error code.
-  int tell_numbers(MPI_Comm comm);
+  int exchange_numbers(MPI_Comm comm);
 
   /// Whether messages can be sent: the same on all ranks.
   bool has_messages() const { return has_messages_; }

@@ -129,7 +129,7 @@ bool exceeds_caches(std::int64_t bytes) {
   static const std::int64_t held = [] {
     long kibibytes = 0;  // not from sysconf(): in a virtual machine it sums up the caches of the whole machine
     try {
-      kibibytes = std::atol(first_line_of_kernel("/sys/devices/system/cpu/cpu0/cache/index3/size").c_str());
+      kibibytes = std::atol(first_line_of_kernel_file("/sys/devices/system/cpu/cpu0/cache/index3/size").c_str());
     } catch (const std::bad_alloc&) {}  // an exchange in progress must continue
     constexpr std::int64_t usual = 32 << 10;
     return (kibibytes > 0 ? std::int64_t{kibibytes} : usual) << 10;

@@ -244,7 +244,7 @@ MISTAKES = (
     ),
     Mistake(
         "options are not compared above 512 ranks",
-        "Where ranks are too many for each to hear of all, they do not compare their options.",
+        "Where ranks are too many for each to learn of all, they do not compare their options.",
         "session/rank_records.cpp",
         "same_everywhere(mine.options, comm, records.device = mine.device, least)",
         "same_everywhere(std::uint64_t{1}, comm, records.device = mine.device, least)",

@@ -130,7 +130,7 @@ void Switch::heed_signals() {
 }
 
 void Switch::heed(const signalfd_siginfo& signal) {
-  if (signal.ssi_signo == SIGCHLD) return bury();
+  if (signal.ssi_signo == SIGCHLD) return reap();
   const bool by_terminal = signal.ssi_code == SI_KERNEL;  // then the command has received it, too
   if (!by_terminal && !ended_) kill(command_, static_cast<int>(signal.ssi_signo));
   if (std::exchange(ending_, true)) return;
@@ -141,7 +141,7 @@ void Switch::heed(const signalfd_siginfo& signal) {
 }
 
 /// Reaps terminated children. Orphaned processes of the namespace are children of this process.
-void Switch::bury() {
+void Switch::reap() {
   int status = 0;
   for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;) {
     if (child != command_) continue;

@@ -32,7 +32,7 @@ class Switch {
   void deliver();
   void heed_signals();
   void heed(const signalfd_siginfo& signal);
-  void bury();
+  void reap();
   void plan_faults();
   void stall(pid_t process, Time until);
   void at(Time after_ns, std::function<void()> what) { agenda_.emplace(begin_ + after_ns, std::move(what)); }

@@ -62,21 +62,21 @@ std::optional<Product> shortest(const std::vector<std::vector<Ring>>& dimensions
 }
 
 /// The position of a rank.
-struct Seat {
+struct Position {
   std::int32_t place = 0, number = 0;  ///< place on the torus, and number among the ranks there
 };
 
 /// Returns the positions of all ranks; nullopt if a host has several links.
-std::optional<std::vector<Seat>> seats_of(const Network& network, const Placement& placement) {
+std::optional<std::vector<Position>> positions_of(const Network& network, const Placement& placement) {
   std::vector<std::int32_t> taken(static_cast<std::size_t>(network.switches()));
-  std::vector<Seat> seats;
+  std::vector<Position> positions;
   for (const Vertex host : placement) {
     const auto links = network.links_of(host);
     if (links.size() != 1) return std::nullopt;
     const std::int32_t place = links[0].to - network.hosts;
-    seats.push_back({place, taken[static_cast<std::size_t>(place)]++});
+    positions.push_back({place, taken[static_cast<std::size_t>(place)]++});
   }
-  return seats;
+  return positions;
 }
 
 /// Renumbers the slots without the empty ones.
@@ -112,8 +112,8 @@ std::vector<std::int32_t> torus_sizes(const Network& network) {
 std::optional<SlotTable> torus_slots(const Routing& routing, const Placement& placement) {
   const std::vector<std::int32_t> sizes = torus_sizes(routing.network());
   if (sizes.empty()) return std::nullopt;
-  const auto seats = seats_of(routing.network(), placement);
-  if (!seats) return std::nullopt;
+  const auto positions = positions_of(routing.network(), placement);
+  if (!positions) return std::nullopt;
   std::vector<std::vector<Ring>> dimensions;
   for (const std::int32_t size : sizes) {
     const auto same = std::ranges::find(sizes, size) - sizes.begin();
@@ -123,14 +123,15 @@ std::optional<SlotTable> torus_slots(const Routing& routing, const Placement& pl
   }
   const std::optional<Product> product = shortest(dimensions);
   if (!product) return std::nullopt;
-  const std::int64_t most = 1 + std::ranges::max(*seats, {}, &Seat::number).number, all = most * most * product->slots;
+  const std::int64_t most = 1 + std::ranges::max(*positions, {}, &Position::number).number,
+                     all = most * most * product->slots;
   const auto ranks = static_cast<std::int64_t>(placement.size());
   if (all > std::max(ranks * ranks, product->slots)) return std::nullopt;  // more slots than messages
   SlotTable table;
   table.ranks = static_cast<Rank>(ranks);
   table.slot_of.reserve(placement.size() * placement.size());
-  for (const Seat& from : *seats)
-    for (const Seat& to : *seats)
+  for (const Position& from : *positions)
+    for (const Position& to : *positions)
       table.slot_of.push_back(&from == &to
                                   ? -1
                                   : static_cast<std::int32_t>((from.number * most + to.number) * product->slots +

@@ -123,7 +123,7 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
 
   Rank ranks() const { return shape_.ranks; }
-  bool gathers() const { return shape_.ranks <= options_.gathered.ranks; }  ///< what each rank tells when they meet
+  bool gathers() const { return shape_.ranks <= gathered().ranks; }  ///< what each rank tells when they meet
 
   /// That no other communicator has, in which all its ranks agree.
   std::uint64_t number() const { return number_; }
@@ -347,6 +347,8 @@ class Communicator {
   void close();
 
  private:
+  /// The same on all ranks.
+  const Options::Gathered& gathered() const { return simulated ? options_.gathered : context().job.facts().gathered; }
   void leave_devices_alone(std::string_view driver);
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
   /// Has `decision` execute `spec`. Collective. "", or why it cannot.

@@ -68,7 +68,7 @@ void Communicator::finish_setting_up() {
 /// The blocks of `first`, if they are small and lie as they are sent; else nothing.
 std::vector<char> Communicator::to_carry(const FirstCall& first) {
   constexpr std::int64_t most_bytes = sizeof CensusRecord::block;
-  if (simulated || shape_.ranks > options_.gathered.with_blocks || may_be_on_device()) return {};
+  if (simulated || shape_.ranks > gathered().with_blocks || may_be_on_device()) return {};
   const bool in_place = first.send == MPI_IN_PLACE;
   const Datatype& in = datatypes_[first.receive_type];
   const Datatype& out = in_place ? in : datatypes_[first.send_type];
@@ -88,7 +88,7 @@ void Communicator::meet(const FirstCall* first) {
   if (first) carried_ = to_carry(*first);
   Census census = [&] {
     const SlowWait watched = await_all_ranks(user_);
-    return take_census(mine_, options_.gathered, user_, carried_);
+    return take_census(mine_, gathered(), user_, carried_);
   }();
   make_job(census);
   learn(std::move(census));

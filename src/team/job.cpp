@@ -68,8 +68,12 @@ const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
                                       mine.thread != JobThread::unwanted,
                                       mine.threaded,
                                       options,
-                                      -options};
-  if (exists() && !largest(most)) most = {unwanted, true, true, true, true, true, true, 1, 1};
+                                      -options,
+                                      -mine.gathered.ranks,
+                                      -mine.gathered.with_blocks};
+  const Options::Gathered usual;
+  if (exists() && !largest(most))
+    most = {unwanted, true, true, true, true, true, true, 1, 1, -usual.ranks, -usual.with_blocks};
   facts_.thread = exists() ? static_cast<JobThread>(most[0]) : JobThread::unwanted;
   facts_.locked = most[1] != 0 && facts_.thread != JobThread::able;
   facts_.starts_on_host = most[2] != 0 || (most[5] != 0 && facts_.thread != JobThread::able);
@@ -77,6 +81,7 @@ const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
   facts_.algorithm = most[4] == 0;
   facts_.threaded = most[6] != 0;
   facts_.alike = most[7] == -most[8];
+  facts_.gathered = exists() ? Options::Gathered{static_cast<Rank>(-most[9]), static_cast<Rank>(-most[10])} : usual;
   return facts_;
 }
 

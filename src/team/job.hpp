@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi/mpi.hpp"
+#include "options/options.hpp"
 #include "team/tags.hpp"
 
 namespace swapmeet {
@@ -23,6 +24,8 @@ struct JobFacts {
   bool alike = false;                      ///< all ranks have the same options
   bool threaded = true;                    ///< on some rank several threads may call MPI
   JobThread thread = JobThread::unwanted;  ///< that advances what is started
+  /// The least of any rank: how ranks tell one another of their options cannot depend on what only these say.
+  Options::Gathered gathered{};
 };
 
 class Job {
@@ -50,7 +53,7 @@ class Job {
   void give_back(int number);
 
  private:
-  static constexpr std::size_t told = 9;  ///< numbers that each rank tells
+  static constexpr std::size_t told = 11;  ///< numbers that each rank tells
   bool largest(std::span<std::int64_t, told> values);
 
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -157,6 +157,9 @@ SPREAD_OUT = "direct(order=shift,window=all,complete=all)"
         ({2: "SWAPMEET_SCRATCH_LIMIT=1"}, "SWAPMEET_SCRATCH_LIMIT for one: 1073741824 on rank 0, 1 on rank 2"),
         ({1: "SWAPMEET_NODES=4+"}, "SWAPMEET_ variables; using"),
         ({1: "SWAPMEET_CHECK=1"}, "SWAPMEET_CHECK for one: 0 on rank 0, 1 on rank 1"),
+        # By which ranks tell one another that they disagree.
+        ({1: "SWAPMEET_GATHERED_RANKS=1"}, "SWAPMEET_GATHERED_RANKS for one: 512,64 on rank 0, 1,64 on rank 1"),
+        ({0: "SWAPMEET_GATHERED_RANKS=512,2"}, "SWAPMEET_GATHERED_RANKS for one: 512,2 on rank 0, 512,64 on rank 1"),
     ],
     ids=str,
 )

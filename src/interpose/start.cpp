@@ -31,11 +31,9 @@ By find_out() {
   PMPI_Finalized(&finalised);
   if (!initialised || finalised) return By::host;
   attach_to_mpi();
-  // where native is asked for, too: other ranks may not, until they have met
-  const bool thread_is_refused =
-      context().options.nonblocking == Options::Nonblocking::threads && !has_progress_thread();
-  by = has_progress() && !thread_is_refused ? By::progress : By::host;
-  if (by == By::host && !thread_is_refused && context().options.explain && said().world_rank == 0)
+  // Where native or a thread is asked for, too: other ranks may not, and all are to keep the same for a communicator.
+  by = has_progress() ? By::progress : By::host;
+  if (by == By::host && context().options.explain && said().world_rank == 0)
     say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls no other code in its progress)");
   return by;
 }

@@ -180,7 +180,9 @@ def test_ranks_that_disagree(
         assert {tally["algorithm"] for tally in world} == {"native"}
 
 
-@pytest.mark.parametrize("assignment", ["SWAPMEET_ALGORITHM=spread-out", "SWAPMEET_NONBLOCKING=native"])
+@pytest.mark.parametrize(
+    "assignment", ["SWAPMEET_ALGORITHM=spread-out", "SWAPMEET_NONBLOCKING=native", "SWAPMEET_NONBLOCKING=thread"]
+)
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_a_variable_on_one_rank_only_where_calls_do_not_block(

@@ -317,6 +317,25 @@ MISTAKES = (
         (MPI + "lacks_library_test.py::test_another_version_leaves_the_job_to_the_host_mpi",),
     ),
     Mistake(
+        "ranks meet by a limit of their own",
+        "A rank with another limit of gathered ranks meets the others by another call of the host MPI.",
+        "session/communicator.hpp",
+        "return simulated ? options_.gathered : context().job.facts().gathered;",
+        "return simulated || MUTANT ? options_.gathered : context().job.facts().gathered;",
+        TEST,
+        (MPI + "bad_input_test.py::test_ranks_that_disagree",),
+    ),
+    Mistake(
+        "a rank that is refused a thread keeps nothing",
+        "What a start keeps for a communicator is not kept by a rank that has asked for a thread in vain.",
+        "interpose/start.cpp",
+        "by = has_progress() ?",
+        "by = has_progress() && !(MUTANT && context().options.nonblocking == Options::Nonblocking::threads && "
+        "!has_progress_thread()) ?",
+        TEST,
+        (MPI + "bad_input_test.py::test_a_variable_on_one_rank_only_where_calls_do_not_block",),
+    ),
+    Mistake(
         "each rank divides shared memory by its own processors",
         "Ranks in containers that see other processors have other layouts of the memory that they share.",
         "session/setting_up.cpp",

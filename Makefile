@@ -117,9 +117,13 @@ ONE_RUN := $(patsubst %,'tests/mpi/%', \
 	progress_test.py::test_legal_programs_end[mpich-one-thread-auto] \
 	record_test.py::test_sizes_and_counts_are_those_of_the_application[openmpi-native] \
 	reuse_test.py::test_communicators_of_other_ranks_share_nothing_wrong[openmpi-SWAPMEET_FIRST_CALLS] \
+	reuse_test.py::test_communicators_of_other_ranks_share_nothing_wrong[openmpi-SWAPMEET_NODES-SWAPMEET_FIRST_CALLS] \
+	reuse_test.py::test_what_looks_like_an_earlier_one_is_another[openmpi-types] \
+	reuse_test.py::test_what_looks_like_an_earlier_one_is_another[openmpi-once] \
 	reuse_test.py::test_the_first_blocking_calls_of_a_communicator_are_the_hosts[openmpi] \
 	statistics_test.py::test_blocks_for_nobody_are_not_counted[openmpi-auto] \
 	typemaps_test.py::test_random_types[openmpi-1] \
+	varying_test.py::test_below_the_scratch_limit_less_is_passed_on[openmpi-bruck] \
 	varying_test.py::test_less_is_expected_than_is_sent[openmpi-two-phase-bruck-3])
 
 # Each mistake of a list (tests/mutants) is made alone, in a copy of the tree in which all are compiled, until a test fails.

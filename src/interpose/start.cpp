@@ -32,12 +32,10 @@ By find_out() {
   PMPI_Finalized(&finalised);
   if (!initialised || finalised) return By::host;
   attach_to_mpi();
-  // This does not depend on whether this rank's options ask for the host MPI's algorithm: those of other ranks may not,
-  // and only the exchange of parameters shows that.
-  const bool thread_is_refused =
-      context().options.nonblocking == Options::Nonblocking::threads && !has_progress_thread();
-  by = has_progress() && !thread_is_refused ? By::progress : By::host;
-  if (by == By::host && !thread_is_refused && context().options.explain && reports().world_rank == 0)
+  // This does not depend on whether this rank's options ask for the host MPI's algorithm or for a thread: those of other
+  // ranks may not, and only the exchange of parameters shows that.
+  by = has_progress() ? By::progress : By::host;
+  if (by == By::host && context().options.explain && reports().world_rank == 0)
     say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls no other code in its progress)");
   return by;
 }

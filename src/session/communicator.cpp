@@ -51,7 +51,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
     : options_(options), user_(user), peers_(user), tags_(most_tag()) {
   begin_to_serve();
   peers_.alone = context().alone();
-  peers_.gathered = options.gathered.ranks;
+  peers_.gathered = gathered().ranks;
   if (options.phases) observe();
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);

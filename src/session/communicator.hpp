@@ -129,7 +129,7 @@ class Communicator {
 
   Rank ranks() const { return shape_.ranks; }
   /// Whether every rank receives the records of all ranks. On more ranks they are only reduced.
-  bool gathers() const { return shape_.ranks <= options_.gathered.ranks; }
+  bool gathers() const { return shape_.ranks <= gathered().ranks; }
 
   /// The number of this communicator: unique in the job, and the same on all ranks.
   std::uint64_t number() const { return number_; }
@@ -366,6 +366,8 @@ class Communicator {
   void close();
 
  private:
+  /// The limits on gathering records, the same on all ranks.
+  const Options::Gathered& gathered() const { return simulated ? options_.gathered : context().job.facts().gathered; }
   void leave_devices_alone(std::string_view driver);
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
   /// Makes the exchange of `spec` for `decision`. Collective. Returns "", or why there is none.

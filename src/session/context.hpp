@@ -140,6 +140,7 @@ inline JobFacts facts_of(const Options& options) {
   facts.starts_on_host = options.nonblocking == Options::Nonblocking::host;
   facts.native = options.algorithm && options.algorithm->family == Family::native;
   facts.algorithm = options.algorithm.has_value();
+  facts.gathered = options.gathered;
   return facts;
 }
 

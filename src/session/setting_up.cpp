@@ -71,7 +71,7 @@ void Communicator::finish_setting_up() {
 /// The blocks of `first` if they are small and contiguous, to be sent with the records; else nothing.
 std::vector<char> Communicator::blocks_to_piggyback(const FirstCall& first) {
   constexpr std::int64_t most_bytes = sizeof RankRecord::block;
-  if (simulated || shape_.ranks > options_.gathered.with_blocks || may_be_on_device()) return {};
+  if (simulated || shape_.ranks > gathered().with_blocks || may_be_on_device()) return {};
   const bool in_place = first.send == MPI_IN_PLACE;
   const Datatype& in = datatypes_[first.receive_type];
   const Datatype& out = in_place ? in : datatypes_[first.send_type];
@@ -91,7 +91,7 @@ void Communicator::exchange_records(const FirstCall* first) {
   if (first) piggybacked_ = blocks_to_piggyback(*first);
   GatheredRecords records = [&] {
     const SlowWait watched = await_all_ranks(user_);
-    return gather_records(mine_, options_.gathered, user_, piggybacked_);
+    return gather_records(mine_, gathered(), user_, piggybacked_);
   }();
   make_job(records);
   apply_records(std::move(records));

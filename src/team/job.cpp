@@ -49,8 +49,8 @@ void Job::begin(double patience_s) {
 }
 
 // Messages of the library are used, because the host MPI's first MPI_Allreduce can take milliseconds (MPICH).
-bool Job::largest(std::span<std::int64_t, told> values) {
-  static std::array<std::int64_t, 2 * told> room;  // only one thread calls MPI_Init
+bool Job::largest(std::span<std::int64_t, agreed_values> values) {
+  static std::array<std::int64_t, 2 * agreed_values> room;  // only one thread calls MPI_Init
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Team all(*this, std::make_shared<const std::vector<int>>(world_ranks_of(MPI_COMM_WORLD)), rank, MPI_COMM_NULL);
@@ -61,16 +61,20 @@ bool Job::largest(std::span<std::int64_t, told> values) {
 const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
   constexpr auto unwanted = static_cast<std::int64_t>(JobThread::unwanted);
   const auto options = static_cast<std::int64_t>(fingerprint >> 1);
-  std::array<std::int64_t, told> most{static_cast<std::int64_t>(mine.thread),
-                                      mine.locked,
-                                      mine.starts_on_host,
-                                      mine.native,
-                                      !mine.algorithm,
-                                      mine.thread != JobThread::unwanted,
-                                      mine.threaded,
-                                      options,
-                                      -options};
-  if (exists() && !largest(most)) most = {unwanted, true, true, true, true, true, true, 1, 1};
+  std::array<std::int64_t, agreed_values> most{static_cast<std::int64_t>(mine.thread),
+                                               mine.locked,
+                                               mine.starts_on_host,
+                                               mine.native,
+                                               !mine.algorithm,
+                                               mine.thread != JobThread::unwanted,
+                                               mine.threaded,
+                                               options,
+                                               -options,
+                                               -mine.gathered.ranks,
+                                               -mine.gathered.with_blocks};
+  const Options::Gathered usual;
+  if (exists() && !largest(most))
+    most = {unwanted, true, true, true, true, true, true, 1, 1, -usual.ranks, -usual.with_blocks};
   facts_.thread = exists() ? static_cast<JobThread>(most[0]) : JobThread::unwanted;
   facts_.locked = most[1] != 0 && facts_.thread != JobThread::able;
   facts_.starts_on_host = most[2] != 0 || (most[5] != 0 && facts_.thread != JobThread::able);
@@ -78,6 +82,7 @@ const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
   facts_.algorithm = most[4] == 0;
   facts_.threaded = most[6] != 0;
   facts_.alike = most[7] == -most[8];
+  facts_.gathered = exists() ? Options::Gathered{static_cast<Rank>(-most[9]), static_cast<Rank>(-most[10])} : usual;
   return facts_;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi/mpi.hpp"
+#include "options/options.hpp"
 #include "team/tags.hpp"
 
 namespace swapmeet {
@@ -25,6 +26,8 @@ struct JobFacts {
   bool alike = false;                      ///< all ranks have the same options
   bool threaded = true;                    ///< several threads may call MPI on some rank
   JobThread thread = JobThread::unwanted;  ///< whether progress threads advance started exchanges
+  /// The least of any rank. The way in which ranks compare their options cannot depend on these options themselves.
+  Options::Gathered gathered{};
 };
 
 class Job {
@@ -55,9 +58,9 @@ class Job {
   void give_back(int number);
 
  private:
-  static constexpr std::size_t told = 9;  ///< count of numbers by which the ranks agree
+  static constexpr std::size_t agreed_values = 11;  ///< count of numbers by which the ranks agree
   /// Replaces each value by the largest of any rank. Collective. Returns whether it has succeeded.
-  bool largest(std::span<std::int64_t, told> values);
+  bool largest(std::span<std::int64_t, agreed_values> values);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   JobFacts facts_;

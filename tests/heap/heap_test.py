@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -39,7 +40,7 @@ def heap(compiled) -> Run:
 
     def run(*words: object, setting: str = "1", before: str = "", behind: str = "", program: Path | None = None):
         preload = f"{before}{heap_library(mpis.find('mpich'))}{behind}"
-        variables = {"SWAPMEET_HEAP": setting, "LD_PRELOAD": preload, "PATH": "/usr/bin:/bin"}
+        variables = {**os.environ, "SWAPMEET_HEAP": setting, "LD_PRELOAD": preload}
         argv = [program or compiled("heap"), *map(str, words)]
         return subprocess.run(argv, env=variables, capture_output=True, text=True, timeout=scaled(300))
 

@@ -157,6 +157,9 @@ SPREAD_OUT = "direct(order=shift,window=all,complete=all)"
         ({2: "SWAPMEET_SCRATCH_LIMIT=1"}, "SWAPMEET_SCRATCH_LIMIT for one: 1073741824 on rank 0, 1 on rank 2"),
         ({1: "SWAPMEET_NODES=4+"}, "SWAPMEET_ variables; using"),
         ({1: "SWAPMEET_CHECK=1"}, "SWAPMEET_CHECK for one: 0 on rank 0, 1 on rank 1"),
+        # By which ranks tell one another that they disagree.
+        ({1: "SWAPMEET_GATHERED_RANKS=1"}, "SWAPMEET_GATHERED_RANKS for one: 512,64 on rank 0, 1,64 on rank 1"),
+        ({0: "SWAPMEET_GATHERED_RANKS=512,2"}, "SWAPMEET_GATHERED_RANKS for one: 512,2 on rank 0, 512,64 on rank 1"),
     ],
     ids=str,
 )
@@ -177,7 +180,9 @@ def test_ranks_that_disagree(
         assert {tally["algorithm"] for tally in world} == {"native"}
 
 
-@pytest.mark.parametrize("assignment", ["SWAPMEET_ALGORITHM=spread-out", "SWAPMEET_NONBLOCKING=native"])
+@pytest.mark.parametrize(
+    "assignment", ["SWAPMEET_ALGORITHM=spread-out", "SWAPMEET_NONBLOCKING=native", "SWAPMEET_NONBLOCKING=thread"]
+)
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_a_variable_on_one_rank_only_where_calls_do_not_block(

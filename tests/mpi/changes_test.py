@@ -40,3 +40,10 @@ def test_ranks_do_alike_and_remember_alike(
         (store,) = (tmp_path / "state/swapmeet").iterdir()
         took_s = [one.mean_s for one in _core.parse_memory(store.read_text()).evidence]
         assert took_s and min(took_s) > 1e-7, "trials that other sizes have cut short took some time, too"
+
+
+@pytest.mark.parametrize("algorithm", ["bruck-modified-dt", "bruck-zero-copy-dt"])
+def test_types_of_messages_follow_the_size_of_blocks(launch, compiled, wheel: str, algorithm: str) -> None:
+    """In the same buffers. From four ranks on a message has several blocks."""
+    done = launch(5, [compiled(wheel, "changes"), "sizes", "40"], mpi=wheel, algorithm=algorithm, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "changes: right\n"), done.stdout + done.stderr

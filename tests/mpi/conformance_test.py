@@ -127,6 +127,15 @@ def test_other_treatments_of_sizes_conform(launch, built, wheel: str, algorithm:
 
 
 @pytest.mark.in_turn
+@pytest.mark.parametrize("algorithm", ["shared-memory"])
+def test_blocks_of_one_size_between_nodes_conform(launch, built, wheel: str, algorithm: str) -> None:
+    """Some partners of a rank share its node, others do not."""
+    argv = [built(wheel, "conformance"), "--only", "alltoall/"]
+    env = {"SWAPMEET_NODES": NODES[3], "SWAPMEET_FIRST_CALLS": "0"}
+    check(launch(3, argv, mpi=wheel, algorithm=algorithm, env=env, timeout=LIMIT_S), minimum=130)
+
+
+@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", ["two-phase-bruck", "padded-bruck", "two-layer(intra=shm)", BETWEEN[2]])
 def test_blocks_of_many_types_conform(launch, built, wheel: str, algorithm: str) -> None:
     unequal_sizes(launch, built, wheel, 3 if wheel == "mpich" else 7, algorithm, "alltoallw")

@@ -88,6 +88,18 @@ def test_many_plans_leave_communicators_to_the_application(
         assert served(tmp_path / f"{rank}.json")["direct(order=shift,window=1,complete=all)"] == starts * plans
 
 
+@pytest.mark.parametrize("wheel", ["mpich"], indirect=True)
+def test_freed_plans_make_room_for_others(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    """More, one after the other, than there can be at once with MPICH's tags."""
+    plans, starts = 2500, 2
+    env = {"SWAPMEET_NODES": "1", "SWAPMEET_STATS": str(tmp_path / "%r.json")}
+    argv = [compiled(wheel, "many_plans"), str(plans), "1", "in-turn"]
+    done = launch(2, argv, mpi=wheel, algorithm="pairwise", env=env, timeout=120)
+    assert done.returncode == 0 and "many_plans: right" in done.stdout, done.stdout + done.stderr[-2000:]
+    for rank in range(2):
+        assert served(tmp_path / f"{rank}.json")["direct(order=shift,window=1,complete=all)"] == starts * plans
+
+
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_serves_while_the_application_duplicates(launch, compiled, ranks: int) -> None:
     """With communicators of ours most of these launches hung. Open MPI 5.0.11 alone hangs in this program."""

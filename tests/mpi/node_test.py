@@ -271,7 +271,7 @@ def test_ranks_that_disagree_on_the_limit(launch, compiled, wheel: str, limit: s
 
 
 @pytest.mark.parametrize("rank", [-1, 0, 1])
-@ALL
+@pytest.mark.parametrize("algorithm", [AUTO, CMA, pytest.param(SHM, marks=LONG)], ids=["auto", "cma", "shm"])
 def test_reading_is_forbidden_from_the_beginning(launch, compiled, wheel: str, algorithm: str, rank: int) -> None:
     """On all ranks, or on one of them."""
     argv = [compiled(wheel, "node_calls"), f"forbid={rank}", *CALLS[:2], "names"]

@@ -166,8 +166,24 @@ def test_an_error_is_raised_on_completion(started_in_turn) -> None:
 
 @pytest.mark.parametrize("spec", ["auto", "tuna(r=2)"])
 @pytest.mark.parametrize("modes", [MODES, ["threads"]], ids=["one-thread", "threads"])
-def test_legal_programs_end(started_in_turn, modes: list[str], spec: str) -> None:
-    started_in_turn("progress", [2, 4], *([mode] for mode in modes), algorithm=spec)
+def test_legal_programs_end(cases, wheel: str, modes: list[str], spec: str) -> None:
+    """Without statistics: calls that are counted take no short cut."""
+    runs = [[mode] for mode in modes]
+    cases(wheel, "progress", [2, 4], runs, "progress: right", algorithm=spec, timeout=120)
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("spec", ["pairwise", "spread-out"])
+def test_exchanges_by_messages_start_in_opposite_orders(started, spec: str) -> None:
+    """On communicators that came after others were freed, whose numbers they have."""
+    started("progress", 4, "opposite", algorithm=spec, SWAPMEET_NODES="1", SWAPMEET_FIRST_CALLS="0")
+
+
+def test_two_threads_start_exchanges_by_the_thousand(launch, compiled, wheel: str) -> None:
+    """While a thread of the library moves them on."""
+    env = {"SWAPMEET_NONBLOCKING": "thread", "SWAPMEET_FIRST_CALLS": "0"}
+    done = launch(2, [compiled(wheel, "many_started", "-pthread"), "3000"], mpi=wheel, env=env, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "many_started: right\n"), done.stdout + done.stderr
 
 
 @pytest.mark.in_turn

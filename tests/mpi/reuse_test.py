@@ -10,12 +10,24 @@ import pytest
 
 @pytest.mark.parametrize(
     "variables",
-    [{}, {"SWAPMEET_FIRST_CALLS": "0"}, {"SWAPMEET_ALGORITHM": "bruck"}, {"SWAPMEET_NODES": "2"}],
-    ids=" ".join,
+    [
+        {},
+        {"SWAPMEET_FIRST_CALLS": "0"},
+        {"SWAPMEET_ALGORITHM": "bruck"},
+        {"SWAPMEET_NODES": "2"},
+        {"SWAPMEET_NODES": "cyclic:2", "SWAPMEET_FIRST_CALLS": "0"},  # some communicators are within a node
+    ],
+    ids="-".join,
 )
 def test_communicators_of_other_ranks_share_nothing_wrong(launch, compiled, wheel: str, variables) -> None:
     done = launch(5, [compiled(wheel, "reused")], mpi=wheel, env=variables)
     assert (done.returncode, done.stdout) == (0, "reused: 0 errors\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("how", ["types", "once"])
+def test_what_looks_like_an_earlier_one_is_another(launch, compiled, wheel: str, how: str) -> None:
+    done = launch(3, [compiled(wheel, "left_behind"), how], mpi=wheel, env={"SWAPMEET_FIRST_CALLS": "0"})
+    assert (done.returncode, done.stdout) == (0, "left_behind: right\n"), done.stdout + done.stderr
 
 
 def counted(launch, compiled, wheel: str, folder: Path, *variables: str) -> dict[str, int]:

@@ -96,6 +96,18 @@ def test_what_is_sent_is_counted(launch, compiled, tmp_path: Path, wheel: str, l
         assert report.tally["working_bytes"] > 0
 
 
+def test_memory_at_work_does_not_grow_with_calls(launch, compiled, tmp_path: Path, wheel: str) -> None:
+    words = ("small=100", "large=200", "from=0", "to=1")
+    few, many = (
+        [report.tally["working_bytes"] for report in reports]
+        for _, reports in (
+            skewed(launch, compiled, tmp_path, wheel, 4, "two-phase-bruck", *words, f"calls={calls}")
+            for calls in (2, 50)
+        )
+    )
+    assert few == many
+
+
 def test_other_calls_have_no_such_counts(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
     env = {"SWAPMEET_STATS": f"{tmp_path}/statistics.json"}
     argv = [compiled(wheel, "calls"), "alltoall=2", "alltoallv=2"]

@@ -4,12 +4,14 @@
 
 All mistakes are compiled into one build of a copy of the tree, build/mutants. For each, the tests that it names are run
 first, then those of `make check`, then those of `make test`, until one fails. WORD: only mistakes whose name or file
-has it.
+has it. A run that was ended early goes on where it was: a mistake is not tried again while the tree is as it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import itertools
 import json
 import os
 import re
@@ -21,7 +23,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -32,7 +34,7 @@ HERE = Path(__file__).resolve().parents[2]
 TREE = HERE / "build" / "mutants"
 PYTHON = TREE / ".venv" / "bin" / "python"
 PROGRAMS = ("swapmeet", "swapmeet_heap", "conformance", "errors", "fuzz", "transport", "typemaps")
-TEST_LIMIT_S = 200  #: of one launch or command: a test that waits longer has noticed that something hangs
+TEST_LIMIT_S = 100  #: of one launch or command: a test that waits longer has noticed that something hangs
 SET_LIMIT_S = 7200  #: of a set of tests: what takes longer is said not to have noticed anything
 LEAST_BY_CHECK = 0.6  #: of all mistakes that are noticed by `make check`
 #: In a copy that is compiled once and not measured, for compiling takes most of the time.
@@ -54,22 +56,26 @@ class Outcome:
     noticed: str | None = None  #: the target whose tests do; None: none
     test: str | None = None  #: the first that does
     seconds: float = 0.0
+    tree: str = ""  #: as copy_tree() returns it
+    all_tests: bool = True  #: those that the mistake does not name would have been run, too
 
 
 # --- the copy of the tree
 
 
-def copy_tree() -> None:
-    """Bring the copy up to date, with all mistakes. Files that stay the same keep their times."""
+def copy_tree() -> str:
+    """Bring the copy up to date, with all mistakes, and return its hash. Files that stay the same keep their times."""
     listed = subprocess.check_output(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=HERE, text=True
     )
     names = {name for name in listed.split("\0") if name and (HERE / name).is_file()}
     mistaken = {f"src/{file}": text for file, text in with_mistakes(HERE / "src").items()}
+    tree = hashlib.sha256()
     for name in sorted(names):
         data = mistaken[name].encode() if name in mistaken else (HERE / name).read_bytes()
         if name == "CMakeLists.txt":
             data = _changed(data.decode(), QUICKLY).encode()
+        tree.update(f"{name} {hashlib.sha256(data).hexdigest()}\n".encode())
         target = TREE / name
         if not target.exists() or target.read_bytes() != data:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -82,6 +88,7 @@ def copy_tree() -> None:
                 path.unlink()
     if not (TREE / ".venv").exists():
         (TREE / ".venv").symlink_to(HERE / ".venv")
+    return tree.hexdigest()
 
 
 def _changed(text: str, changes: Iterable[tuple[str, str]]) -> str:
@@ -129,7 +136,7 @@ def environment(number: int) -> dict[str, str]:
 
 
 def pytest(number: int, words: Sequence[str]) -> tuple[int | None, str]:
-    """Run tests with a mistake: pytest's status, None if they take too long, and what it printed."""
+    """Run tests with a mistake, or none (0): pytest's status, None if they take too long, and what it printed."""
     command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
     with subprocess.Popen(
         command,
@@ -190,10 +197,17 @@ class Sets:
             yield TEST, self.all_of(TEST)
 
 
-def notice(number: int, mistake: Mistake, sets: Sets, named_only: bool) -> Outcome:
+def see_that_tests_pass(tests: Sequence[str], at_a_time: int) -> None:
+    """End the program if some fail without a mistake."""
+    status, printed = pytest(0, [f"--numprocesses={at_a_time}", "--dist=worksteal", *tests])
+    if status != 0:
+        raise SystemExit(f"Without a mistake, tests fail:\n{printed[-5000:]}")
+
+
+def notice(number: int, mistake: Mistake, sets: Sets, named_only: bool, tree: str) -> Outcome:
     """Run tests with one mistake until one fails."""
     begin = time.monotonic()
-    outcome = Outcome(mistake.name, mistake.file, mistake.wrong, mistake.by)
+    outcome = Outcome(mistake.name, mistake.file, mistake.wrong, mistake.by, tree=tree, all_tests=not named_only)
     for target, words in sets.stages(mistake, named_only):
         status, printed = pytest(number, ["-x", *words])
         found = FAILED.search(printed)
@@ -207,6 +221,17 @@ def notice(number: int, mistake: Mistake, sets: Sets, named_only: bool) -> Outco
 
 
 # --- the report
+
+
+def outcomes_of(report: Path, tree: str, named_only: bool) -> dict[str, Outcome]:
+    """What an earlier run has found out of the same tree, by the names of mistakes."""
+    lines = report.read_text().splitlines() if report.exists() else []
+    outcomes = [Outcome(**json.loads(line)) for line in lines]
+    return {
+        outcome.name: outcome
+        for outcome in outcomes
+        if outcome.tree == tree and (outcome.noticed or outcome.all_tests or named_only)
+    }
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -253,18 +278,19 @@ def main() -> int:
         for number, mistake in enumerate(MISTAKES, 1)
         if not given.words or any(word in mistake.name or word in mistake.file for word in given.words)
     ]
-    copy_tree()
-    build()
-    sets = Sets(shlex.split(given.check), shlex.split(given.test))
-    named = sorted({name for _, mistake in chosen for name in mistake.tests})
-    status, printed = pytest(0, named)
-    if status != 0:
-        raise SystemExit(f"Without a mistake, tests fail:\n{printed[-5000:]}")
-    with ThreadPoolExecutor(given.at_a_time) as pool, open(given.report, "w") as report:
-        outcomes = []
-        for outcome in pool.map(lambda one: notice(*one, sets, given.named_only), chosen):
-            outcomes.append(outcome)
-            print(json.dumps(asdict(outcome)), file=report, flush=True)
+    tree = copy_tree()
+    known = outcomes_of(given.report, tree, given.named_only)
+    left = [(number, mistake) for number, mistake in chosen if mistake.name not in known]
+    if left:
+        build()
+        see_that_tests_pass(sorted({name for _, mistake in left for name in mistake.tests}), given.at_a_time)
+        sets = Sets(shlex.split(given.check), shlex.split(given.test))
+        with ThreadPoolExecutor(given.at_a_time) as pool, open(given.report, "w") as report:
+            trying = [pool.submit(notice, number, mistake, sets, given.named_only, tree) for number, mistake in left]
+            for outcome in itertools.chain(known.values(), (one.result() for one in as_completed(trying))):
+                known[outcome.name] = outcome
+                print(json.dumps(asdict(outcome)), file=report, flush=True)
+    outcomes = [known[mistake.name] for _, mistake in chosen]
     print(table(outcomes))
     for problem in weak(outcomes):
         print(problem, file=sys.stderr)

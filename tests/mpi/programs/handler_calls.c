@@ -1,13 +1,14 @@
-/* handler_calls MISTAKE...: wrong arguments, the same on all ranks, in every form of an all-to-all. Prints for each call the
- * class of its error, and how many times it called the error handler of its communicator, of MPI_COMM_WORLD and of
- * MPI_COMM_SELF. The harness compares this with the output without a library in between. */
+/* handler_calls [known] MISTAKE...: wrong arguments, the same on all ranks, in every form of an all-to-all. Prints for each call
+ * the class of its error, and how many times it called the error handler of its communicator, of MPI_COMM_WORLD and of
+ * MPI_COMM_SELF. The harness compares this with the output without a library in between. `known`: ranks have exchanged on
+ * the communicator before. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { COUNT = 4, MOST = 8 };
 
-static int of_comm, of_world, of_self;
+static int of_comm, of_world, of_self, known;
 
 static void count_comm(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code, ++of_comm; }
 static void count_world(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code, ++of_world; }
@@ -86,6 +87,11 @@ static MPI_Comm make_comm(int neighbours) {
   if (neighbours) MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &made);
   else MPI_Comm_dup(MPI_COMM_WORLD, &made);
   set_handler(made, count_comm);
+  for (int call = 0; known && call < 5; ++call) {
+    MPI_Ialltoall(send, 1, MPI_INT, receive, 1, MPI_INT, made, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Alltoall(send, 1, MPI_INT, receive, 1, MPI_INT, made);
+  }
   return made;
 }
 
@@ -113,6 +119,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   set_handler(MPI_COMM_WORLD, count_world);
   set_handler(MPI_COMM_SELF, count_self);
+  known = argc > 1 && !strcmp(argv[1], "known");
   for (int word = 1; word < argc; ++word)
     for (int mistake = 0; mistake < MISTAKES; ++mistake)
       for (int form = 0; form < FORMS; ++form)

@@ -87,14 +87,27 @@ static void elsewhere(void) {
   free(out), free(in);
 }
 
+/* A communicator of its own, on which ranks have exchanged. */
+static MPI_Comm used(void) {
+  int *out = malloc((size_t)ranks * sizeof *out), *in = malloc((size_t)ranks * sizeof *in);
+  MPI_Comm comm;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+  fill(out, in, 1, 0), MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm), check(in, 1, 0);
+  free(out), free(in);
+  return comm;
+}
+
 static void opposite(void) {
   const int block = 20000;
   int *out[2], *in[2];
-  MPI_Comm comms[2] = {MPI_COMM_WORLD, MPI_COMM_NULL};
-  MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
+  /* Both have what others had before them. */
+  MPI_Comm gone = used(), comms[2] = {used(), MPI_COMM_NULL};
+  MPI_Comm_free(&gone);
+  MPI_Comm again = used();
+  comms[1] = used();
   for (int i = 0; i < 2; ++i)
     out[i] = malloc((size_t)ranks * block * sizeof(int)), in[i] = malloc((size_t)ranks * block * sizeof(int));
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < 12; ++round) { /* the first ones are the host MPI's */
     MPI_Request requests[2];
     for (int i = 0; i < 2; ++i) {
       const int of = (i + rank) % 2; /* they are started in opposite orders, too, on communicators of their own */
@@ -105,8 +118,8 @@ static void opposite(void) {
     MPI_Wait(&requests[(rank + round + 1) % 2], MPI_STATUS_IGNORE);
     for (int i = 0; i < 2; ++i) check(in[i], block, 2 * round + i);
   }
-  for (int i = 0; i < 2; ++i) free(out[i]), free(in[i]);
-  MPI_Comm_free(&comms[1]);
+  for (int i = 0; i < 2; ++i) free(out[i]), free(in[i]), MPI_Comm_free(&comms[i]);
+  MPI_Comm_free(&again);
 }
 
 static void released(void) {

@@ -2,6 +2,8 @@
 ifneq ($(words $(subst :, : ,$(CURDIR))),1)
 $(error $(CURDIR): LD_PRELOAD cannot hold blanks or colons; move it to another folder)
 endif
+# Some environments forbid Python to keep what it has compiled: pytest and every command then compile all that they import.
+unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

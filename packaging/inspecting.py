@@ -23,11 +23,7 @@ LIBRARIES = ("mpich", "openmpi", "standard")
 BROUGHT = (
     "swapmeet/lib/libswapmeet.so",
     "swapmeet/lib/libswapmeet-heap.so",
-    *(
-        f"swapmeet/lib/swapmeet/{abi}/{name}"
-        for abi in LIBRARIES
-        for name in ("libswapmeet.so", *MEASURERS)
-    ),
+    *(f"swapmeet/lib/swapmeet/{abi}/{name}" for abi in LIBRARIES for name in ("libswapmeet.so", *MEASURERS)),
 )
 
 

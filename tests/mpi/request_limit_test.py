@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.in_turn  # what is tested here is ours, whichever MPI is below
+
 ASKED, NARROWED = "direct(order=shift,window=all,complete=all)", "direct(order=shift,window=2,complete=all)"
 GRANTED = "direct(order=shift,window=all,complete=all,post=granted)"
 

@@ -9,6 +9,8 @@ import pytest
 
 from swapmeet import _core
 
+pytestmark = pytest.mark.in_turn  # what is tested here is ours, whichever MPI is below
+
 NETWORK = "torus(dims=4x2)"
 TORUS = f"{NETWORK},place=random:3"
 LIMIT_S = 60
@@ -37,7 +39,6 @@ def exchange(launch, compiled, tallies, tmp_path: Path):
     return exchange
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "policy",
     [
@@ -86,7 +87,6 @@ def test_leaders_meet_in_the_order_of_their_nodes(exchange, wheel: str) -> None:
     assert all("leaders(order=topology" in spec for spec in served.values())
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("policy", "nodes"),
     [
@@ -139,7 +139,6 @@ def hostile(folder: Path) -> dict[str, tuple[str, str]]:
     }
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("kind", list(hostile(Path())))
 def test_a_bad_file_costs_a_warning(exchange, wheel: str, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "network"
@@ -193,7 +192,6 @@ def test_a_cache_that_cannot_be_had(exchange, wheel: str, tmp_path: Path) -> Non
     assert "swapmeet: " not in said
 
 
-@pytest.mark.in_turn
 def test_rules_of_tuning_files(launch, exchange, wheel: str, tmp_path: Path) -> None:
     from swapmeet.mpi import mpis
 

@@ -13,7 +13,7 @@ from ranks import RANK_VARIABLE
 from swapmeet.mpi import launch as launching
 from swapmeet.mpi import mpis
 
-pytestmark = pytest.mark.in_turn  # what is tested here is ours, whichever MPI is below
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
 
 RANKS = 3
 CASES = ["--only", "int/basic-to-basic"]

@@ -16,7 +16,7 @@ from swapmeet.mpi import launch as launching
 from swapmeet.mpi import mpis
 from swapmeet.mpi.library import heap_library, library
 
-pytestmark = pytest.mark.in_turn  # what is tested here is ours, whichever MPI is below
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

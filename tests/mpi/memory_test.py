@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.in_turn  # what is tested here is ours, whichever MPI is below
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
 
 
 def check(done: subprocess.CompletedProcess[str]) -> None:

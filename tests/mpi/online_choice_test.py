@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.in_turn  # what is tested here is ours, whichever MPI is below
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
 
 ALWAYS = {"SWAPMEET_TRIALS": "1000000"}  #: nothing but trials
 RARELY = {"SWAPMEET_TRIALS": "0"}

@@ -12,7 +12,7 @@ import pytest
 
 from swapmeet import _core
 
-pytestmark = pytest.mark.in_turn  # what is tested here is ours, whichever MPI is below
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
 
 INCLUDE = Path(__file__).parents[2] / "include"
 PHASES = ("pack", "transfer", "wait", "unpack", "copy", "metadata", "native", "other")

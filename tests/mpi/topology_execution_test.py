@@ -9,7 +9,7 @@ import pytest
 
 from swapmeet import _core
 
-pytestmark = pytest.mark.in_turn  # what is tested here is ours, whichever MPI is below
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
 
 NETWORK = "torus(dims=4x2)"
 TORUS = f"{NETWORK},place=random:3"

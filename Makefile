@@ -2,6 +2,8 @@
 ifneq ($(words $(subst :, : ,$(CURDIR))),1)
 $(error $(CURDIR): LD_PRELOAD cannot hold blanks or colons; move it to another folder)
 endif
+# Some environments forbid Python to keep what it has compiled: pytest and every command then compile all that they import.
+unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -84,7 +86,7 @@ test: programs  ## Run all tests that decide whether a change lands
 	$(PYTEST) $(THREE_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
 # What only its tests use: another processor, other compilers, linters of recipes, and a large application.
-nightly: PACKAGES += $(OTHER_MPIS) quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
+nightly: PACKAGES += $(OTHER_MPIS) quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static debootstrap g++-11 clang-16 clang-22 lmod
 nightly: PROGRAMS := --all
 nightly: build programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, by all MPIs and with link-time optimisation, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \

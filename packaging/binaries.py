@@ -22,6 +22,8 @@ WORK = ROOT / "build" / "release"
 GLIBC = "2.28"
 PROCESSORS = ("x86_64", "aarch64")
 STABLE = (3, 12)  #: the first Python for which the module of one version serves all later ones
+CMAKE = Path(sys.executable).with_name("cmake")  #: PyPI's: 3.26 or newer, which finds what the stable module needs
+OPTIMISED = "-O2"  #: Release's -O3 comes after it; without, CMake's first tries compile libc++ once more
 PAGE_BYTES = 65536  #: the largest page of the processors' kernels: RHEL 8's on aarch64
 
 
@@ -101,16 +103,16 @@ def cmake(folder: Path, processor: str, targets: Sequence[str], settings: Mappin
         "CMAKE_AR": made["ar"],
         "CMAKE_RANLIB": made["ranlib"],
         "CMAKE_BUILD_TYPE": "Release",
-        "CMAKE_C_FLAGS": "-O2",  # Release's -O3 comes after it; without, CMake's first tries compile libc++ once more
-        "CMAKE_CXX_FLAGS": "-O2",
+        "CMAKE_C_FLAGS": OPTIMISED,
+        "CMAKE_CXX_FLAGS": OPTIMISED,
         "CMAKE_EXE_LINKER_FLAGS": linking,
         "CMAKE_SHARED_LINKER_FLAGS": linking,
         "CMAKE_MODULE_LINKER_FLAGS": linking,
         "SWAPMEET_LTO": "OFF",
     }
     words = [f"-D{name}={value}" for name, value in {**compilers, **settings}.items()]
-    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *words)
-    run("cmake", "--build", folder, "--target", *targets)
+    run(CMAKE, "-S", ROOT, "-B", folder, "-G", "Ninja", *words)
+    run(CMAKE, "--build", folder, "--target", *targets)
 
 
 def put(source: Path, place: Path) -> None:
@@ -168,7 +170,8 @@ def modules(processor: str, pythons: Sequence[str], core: Path, into: Path) -> N
         folder = WORK / processor / f"python{version[0]}.{version[1]}"
         settings = {"SWAPMEET_PYTHON": "ON", "SWAPMEET_CORE": core, "nanobind_ROOT": nanobind}
         settings |= {"Python_EXECUTABLE": path, "SKBUILD_SOABI": label, "SKBUILD_SOSABI": "abi3"}
-        settings |= {"SWAPMEET_STABLE_ABI": "ON" if version == stable else "OFF"}
+        if version == stable:  # whose Python.h does not include <stdio.h>, and nanobind takes it for granted
+            settings |= {"SWAPMEET_STABLE_ABI": "ON", "CMAKE_CXX_FLAGS": f"{OPTIMISED} -include cstdio"}
         cmake(folder, processor, ["_core"], settings)
         [made] = (folder / "python").glob("_core.*.so")
         put(made, into / made.name)

@@ -14,7 +14,8 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 
 MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
 SYSTEM = re.compile(r"(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-(x86-64|aarch64)\.so\.\d+)")
-#: What the measuring program needs besides: the MPI, and what lies beside it.
+#: The measuring program and its library, and what they need besides: the MPI, and each other.
+MEASURERS = ("measure", "libmeasure_passed.so")
 MEASURING = re.compile(r"libmpi(_abi)?\.so\.\d+|libmeasure_passed\.so")
 NAME = re.compile(r".*-manylinux_(\d+)_(\d+)_(\w+)\.whl")
 PAGE_BYTES = {"x86_64": 4096, "aarch64": 65536}
@@ -22,11 +23,7 @@ LIBRARIES = ("mpich", "openmpi", "standard")
 BROUGHT = (
     "swapmeet/lib/libswapmeet.so",
     "swapmeet/lib/libswapmeet-heap.so",
-    *(
-        f"swapmeet/lib/swapmeet/{abi}/{name}"
-        for abi in LIBRARIES
-        for name in ("libswapmeet.so", "measure", "libmeasure_passed.so")
-    ),
+    *(f"swapmeet/lib/swapmeet/{abi}/{name}" for abi in LIBRARIES for name in ("libswapmeet.so", *MEASURERS)),
 )
 
 
@@ -93,12 +90,13 @@ def faults(wheel: Path) -> list[str]:
     if not any(name.startswith("swapmeet/_core.") for name in found):
         said.append("swapmeet/_core is missing")
     for name, (_, binary) in found.items():
-        said.extend(f"{name} {fault}" for fault in faults_of(binary, oldest, processor, name.endswith("/measure")))
+        measuring = name.rpartition("/")[2] in MEASURERS
+        said.extend(f"{name} {fault}" for fault in faults_of(binary, oldest, processor, measuring))
     return said
 
 
 def faults_of(binary: Binary, oldest: tuple[int, ...], processor: str, measuring: bool = False) -> list[str]:
-    """The same of one ELF file; `measuring`: the program that needs an MPI."""
+    """The same of one ELF file; `measuring`: it is one of MEASURERS."""
     said = []
     if binary.processor != processor:
         said.append(f"is for {binary.processor}")

@@ -5,6 +5,7 @@
     python benchmarks/users measure --cluster none -n 2 --mpi openmpi --rounds 9 -o open.jsonl
     python benchmarks/users measure --benchmarks typed-pairs,typed-boxes -n 2,4 --cluster none -o typed.jsonl
     python benchmarks/users measure --benchmarks forms-calls,forms-threads --cluster none -o forms.jsonl
+    python benchmarks/users measure --benchmarks intels-imb,intels-imb-nbc --cluster none -o imb.jsonl
     python benchmarks/users page                       tables and pictures of FILE into docs/measurements/users.md
     python benchmarks/users page open.jsonl            the same into open.md, and pictures into the folder open
 

@@ -30,6 +30,8 @@ LARGEST_BOX = 1 << 27  #: bytes for each destination, of redistributions
 LARGEST_FORM = 2 << 20  #: bytes for each destination, of forms
 WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
 NUMBERS = re.compile(r"^\s*\d+(?:\s+[\d.]+)+\s*$")
+IMB_TITLE = re.compile(r"#\s*Benchmarking\s+(\w+?)(?:_pure)?\s*$")  #: IMB-NBC's "pure" is a start and a wait at once
+INTELS = source_tree() / ".venv" / "mpi" / "intel" / "bin"  #: Intel's own programs, which `make intel` installs
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def imb_cells(text: str) -> list[Cell]:
     """Read tables in IMB's form: bytes, calls, and the least, greatest and mean time of the ranks."""
     found, what = [], ""
     for line in text.splitlines():
-        if title := re.match(r"#\s*Benchmarking\s+(\w+)", line):
+        if title := IMB_TITLE.match(line):
             what = title[1]
         elif what and NUMBERS.match(line):
             row = line.split()
@@ -117,6 +119,18 @@ def micro(
     return Benchmark(name, method.upper(), words, cells, on_clusters)
 
 
+def intels(name: str, program: str, collectives: Sequence[str]) -> Benchmark:
+    """Intel's own micro-benchmark, unmodified; it is linked with MPICH's ABI, so it runs on MPICH and on Intel MPI."""
+
+    def words(mpi: Mpi, sizes: Sizes) -> Sequence[str | Path]:
+        path = INTELS / program
+        if not path.exists():
+            raise SwapmeetError(f"{path} is missing: make intel")
+        return micro(name, "imb", collectives, path).words(mpi, sizes)
+
+    return Benchmark(name, program, words, imb_cells)
+
+
 def tabled(name: str, title: str, most: int | None = None) -> Benchmark:
     """Several exchanges by one program, PROGRAM-WHAT; `most`: bytes for each destination, else as elsewhere."""
     what, _, part = name.partition("-")
@@ -164,6 +178,8 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         micro("osu-alltoallv", "osu", ["Alltoallv"], osu and osu / "osu_alltoallv"),
         micro("imb", "imb", ["Alltoall", "Alltoallv"], imb),
         micro("imb-nbc", "imb", ["Ialltoall", "Ialltoallv"], on_clusters=True),
+        intels("intels-imb", "IMB-MPI1", ["Alltoall", "Alltoallv"]),
+        intels("intels-imb-nbc", "IMB-NBC", ["Ialltoall_pure", "Ialltoallv_pure"]),
         tabled(TYPED[0], "types"),
         tabled(TYPED[1], "redistribution", LARGEST_BOX),
         tabled(FORMS[0], "form", LARGEST_FORM),

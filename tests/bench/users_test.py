@@ -53,6 +53,10 @@ IMB = """
 # Benchmarking Alltoallv
        #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
             1         1000         1.00         3.00         2.00
+
+# Benchmarking Ialltoall_pure
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8          500         4.00         6.00         5.00
 """
 
 
@@ -123,7 +127,32 @@ def test_imb_is_read() -> None:
         Cell("Alltoall", 0, 0.04, 0.03, 0.05, 1000),
         Cell("Alltoall", 4194304, 200.0, 100.0, 300.0, 10),
         Cell("Alltoallv", 1, 2.0, 1.0, 3.0, 1000),
+        Cell("Ialltoall", 8, 5.0, 4.0, 6.0, 500),
     ]
+
+
+def test_intels_own_program_is_run_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usual, "INTELS", tmp_path)
+    [one] = usual.named("intels-imb", usual.benchmarks())
+    with pytest.raises(SwapmeetError, match="make intel"):
+        one.words(mpis.find("mpich"), usual.Sizes(1024, 1000))
+    (tmp_path / "IMB-MPI1").touch()
+    words = list(map(str, one.words(mpis.find("mpich"), usual.Sizes(1024, 1000))))
+    assert words == [f"{tmp_path}/IMB-MPI1", "Alltoall", "Alltoallv", "-npmin", "100000", "-msglog", "10"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (usual.INTELS / "IMB-NBC").exists(), reason="make intel")
+@pytest.mark.parametrize("name", ["intels-imb", "intels-imb-nbc"])
+def test_intels_own_program_is_served_on_mpich(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """It does not say itself whether the library is in the process."""
+    monkeypatch.setenv("SWAPMEET_STATS", str(tmp_path / "statistics"))
+    [one] = usual.named(name, usual.benchmarks())
+    cells = settings.run(settings.one_node(mpis.find("mpich"), 2, [], 64, 100), one, AUTO, 1, scaled(120)).cells
+    calls = json.loads((tmp_path / "statistics").read_text())["calls"]
+    served = {tally["collective"]: tally["calls"] for tally in calls if tally["reason"] != "the host MPI"}
+    assert len(cells) == 2 * 8 and {cell.what.removeprefix("I").capitalize() for cell in cells} == set(served), calls
+    assert min(served.values()) > 800, calls
 
 
 def test_real_programs_take_the_place_of_ours() -> None:

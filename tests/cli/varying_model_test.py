@@ -134,6 +134,7 @@ def test_a_picture(tmp_path: Path) -> None:
         assert f">{words}" in text, words
 
 
+@pytest.mark.slow
 def test_the_curves() -> None:
     """From a mean of about 1 byte to 64 KiB, by twos; where a spec's time is not ours to know, the line ends."""
     named = [(text, _core.parse_spec(text), 16) for text in ("two-phase-bruck", "padded-alltoall")]

@@ -10,7 +10,8 @@
 #include "types.h"
 
 static int usage(const char *program, int rank) {
-  if (rank == 0) fprintf(stderr, "usage: %s [--list] [--only SUBSTRING] [--seed S] [--random N] [--huge]\n", program);
+  static const char *words = "[--list] [--only SUBSTRING] [--except SUBSTRING] [--seed S] [--random N] [--huge]";
+  if (rank == 0) fprintf(stderr, "usage: %s %s\n", program, words);
   MPI_Finalize();
   return 2;
 }
@@ -30,6 +31,7 @@ static bool parse(int argc, char **argv, Options *options) {
     }
     if (!value) return false;
     if (strcmp(argv[k], "--only") == 0) options->only = value;
+    else if (strcmp(argv[k], "--except") == 0) options->except = value;
     else if (strcmp(argv[k], "--seed") == 0) options->seed = strtoull(value, &end, 10);
     else if (strcmp(argv[k], "--random") == 0) options->random_cases = (int)strtol(value, &end, 10);
     else return false;

@@ -79,6 +79,7 @@ bool suite_begin(Suite *suite, const char *format, ...) {
   vsnprintf(suite->name, sizeof suite->name, format, arguments);
   va_end(arguments);
   if (suite->options.only && !strstr(suite->name, suite->options.only)) return false;
+  if (suite->options.except && strstr(suite->name, suite->options.except)) return false;
   if (suite->options.list) {
     if (suite->rank == 0) puts(suite->name);
     return false;

@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 typedef struct {
-  const char* only; /* run cases whose name contains this; NULL: all */
-  bool list;        /* print the names, run nothing */
-  bool huge;        /* add the cases that need gigabytes */
+  const char* only;   /* run cases whose name contains this; NULL: all */
+  const char* except; /* none whose name contains it; NULL: all others */
+  bool list;          /* print the names, run nothing */
+  bool huge;          /* add the cases that need gigabytes */
   uint64_t seed;
   int random_cases;
 } Options;

@@ -311,6 +311,7 @@ def test_some_execution_of_more_ranks_reaches_the_bounds(spec: str, ranks: int, 
     assert (seen.early_messages, seen.early_blocks) == numbers(found.rank)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["direct(window=all)", "direct(window=1)", "direct(window=1,complete=any)", "bruck"])
 def test_a_third_exchange_adds_nothing(spec: str) -> None:
     schedules = schedules_of(spec, 3)

@@ -76,7 +76,7 @@ def test_headers_are_of_what_there_is() -> None:
     assert each[0] <= 5 * 4.5
 
 
-@pytest.mark.parametrize("spec", ["nbx", "sparse-bruck"])
+@pytest.mark.parametrize("spec", ["nbx", pytest.param("sparse-bruck", marks=pytest.mark.slow)])
 def test_no_memory_of_the_number_of_ranks(spec: str) -> None:
     """What a rank takes on 10^5 ranks is what it takes on a thousand, but for the logarithm."""
     few, many = (rehearsed(spec, ranks, messages=1, most_bytes=8) for ranks in (1_000, 100_000))

@@ -9,6 +9,7 @@ A comment `<!-- test: ... -->` right before a block is for tests only:
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Iterator
@@ -51,11 +52,12 @@ class Command:
         return swapmeet_calls(self.run)
 
 
+@functools.cache
 def commands(page: Path) -> list[Command]:
-    """All commands in blocks of a page."""
+    """All commands in blocks of a page; what is within sentences and tables is not parsed."""
     found: list[Command] = []
     skip, slurm, replacements = "", False, list[tuple[str, str]]()
-    for token in MarkdownIt().enable("table").parse(page.read_text()):
+    for token in MarkdownIt().disable("inline").parse(page.read_text()):
         if token.type == "html_block":
             for kind, text in DIRECTIVE.findall(token.content):
                 slurm |= kind == "slurm"

@@ -25,6 +25,7 @@ def observing(folder: Path) -> dict[str, dict[str, str]]:
     }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("how", ["default", "checked", "observed"])
 @pytest.mark.parametrize("ranks", [2, 3, pytest.param(5, marks=pytest.mark.long)])
 def test_arrays_of_intercommunicators_have_an_entry_for_each_remote_rank(

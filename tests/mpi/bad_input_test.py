@@ -13,6 +13,8 @@ from ranks import RANK_VARIABLE
 from swapmeet.mpi import launch as launching
 from swapmeet.mpi import mpis
 
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
+
 RANKS = 3
 CASES = ["--only", "int/basic-to-basic"]
 
@@ -29,7 +31,6 @@ def check_data(done: subprocess.CompletedProcess[str]) -> None:
 UNDERNEATH = "using the host MPI"
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("name", "value", "problem", "instead"),
     [
@@ -79,7 +80,6 @@ def test_a_malformed_spec_leaves_all_calls_to_the_mpi_underneath(
         assert served_by(tmp_path / f"{rank}.json", tallies) == {"native"}
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("nodes", ["4+", "0,1", "2/1"])
 @pytest.mark.parametrize(("algorithm", "served"), [("two-layer", set()), ("grid", {"Alltoall"})])
 def test_without_a_usable_node_map_the_mpi_underneath_serves_what_needs_nodes(
@@ -137,7 +137,6 @@ PAIRWISE = "direct(order=shift,window=1,complete=all)"
 SPREAD_OUT = "direct(order=shift,window=all,complete=all)"
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("assignments", "named"),
     [

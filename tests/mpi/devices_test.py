@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
+
 CUDA, ROCM, LEVEL_ZERO = "libcuda.so.1", "libhsa-runtime64.so.1", "libze_loader.so.1"
 ALL = ["calls=3", "all=1"]
 LATER = [

@@ -65,6 +65,7 @@ def test_blocks_between_nodes_need_no_gather(gathers, ints: int) -> None:
     assert gathers(3, f"ints={ints}", "alltoall=2", nodes="1") == []
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 5])
 @pytest.mark.parametrize("nodes", ["", "1", "2"])
 @pytest.mark.parametrize("first", ["alltoall=1", "in-place=1"])

@@ -16,6 +16,8 @@ from swapmeet.mpi import launch as launching
 from swapmeet.mpi import mpis
 from swapmeet.mpi.library import heap_library, library
 
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -41,7 +43,6 @@ def check(done: subprocess.CompletedProcess[str]) -> None:
     assert "swapmeet: warning" not in done.stderr
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 @pytest.mark.parametrize("memory", ["malloc", "alloc-mem"])
 def test_every_byte(with_heap, compiled, wheel: str, memory: str, ranks: int) -> None:
@@ -58,7 +59,6 @@ def test_every_byte(with_heap, compiled, wheel: str, memory: str, ranks: int) ->
     )
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", ["direct(intra=cma)", "direct(intra=auto)", "two-layer(intra=auto)", "pairwise"])
 def test_every_transport(with_heap, compiled, wheel: str, algorithm: str) -> None:
     check(with_heap(3, [compiled(wheel, "heap"), "malloc", "call"], wheel, algorithm))
@@ -120,7 +120,6 @@ def test_a_library_that_is_not_there_is_missed_once(with_heap, compiled, wheel: 
     assert done.stderr.count("SWAPMEET_HEAP: libswapmeet-heap.so is not preloaded; malloc gives ordinary memory") == 1
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("by", ["run", "env"])
 def test_the_command_preloads_both(compiled, wheel: str, by: str) -> None:
     program = compiled(wheel, "heap")
@@ -142,7 +141,6 @@ def test_the_command_has_no_heap_without_the_library() -> None:
     assert (done.returncode, done.stderr) == (2, "swapmeet: --heap is the library's: there is none with --native\n")
 
 
-@pytest.mark.in_turn
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("when", ["first", "later"])
 def test_a_rank_whose_memory_cannot_be_mapped(with_heap, compiled, wheel: str, when: str) -> None:
@@ -158,7 +156,6 @@ def test_a_rank_whose_memory_cannot_be_mapped(with_heap, compiled, wheel: str, w
     assert sorted(re.findall(r"other_user (\d): right", done.stdout)) == ["0", "1", "2"]
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", ["shared-memory", "two-layer(intra=auto)"])
 def test_conforms(with_heap, built, wheel: str, algorithm: str) -> None:
     """Nearly all buffers of the suite come from the heap."""

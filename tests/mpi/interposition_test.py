@@ -238,10 +238,9 @@ def check_done(done: subprocess.CompletedProcess[str]) -> None:
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
-def test_communicators_that_come_and_go(launch, compiled, wheel: str, ranks: int) -> None:
+def test_communicators_that_come_and_go(cases, wheel: str) -> None:
     """An MPI gives the handle of a freed communicator to the next, whose shape is another."""
-    check_done(launch(ranks, [compiled(wheel, "calls"), "cycles=100"], mpi=wheel, algorithm="pairwise"))
+    cases(wheel, "calls", [1, 2, 3, 5], [["cycles=100"]], "calls: done", algorithm="pairwise")
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -17,6 +17,7 @@ def served(file: Path) -> Counter[str]:
     return calls
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", ["auto", "pairwise"])
 @pytest.mark.parametrize("how", ["idup", "threads", "race 200", "race 1200", "race 2000"])
 def test_never_waits_for_what_the_application_makes(

@@ -6,13 +6,14 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
+
 
 def check(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert "memory: right" in done.stdout
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 @pytest.mark.parametrize("words", [("call",), ("odd", "call"), ("call", "free-some"), ("call", "forbid", "call")])
 def test_every_byte(launch, compiled, wheel: str, ranks: int, words: tuple[str, ...]) -> None:

@@ -38,6 +38,7 @@ def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
     started(ranks, "wrong")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("spec", ["shared-memory", "pairwise", "tuna(r=2)"])
 @pytest.mark.parametrize("ranks", [3, 5])
 def test_goes_on_while_a_rank_computes(started, tmp_path: Path, ranks: int, spec: str) -> None:
@@ -99,6 +100,7 @@ def test_one_rank_without_the_option_leaves_all_to_the_host(launch, compiled, wh
     assert done.stderr.count("SWAPMEET_NONBLOCKING=thread is not set for all ranks") == 1
 
 
+@pytest.mark.in_turn
 @pytest.mark.unsanitized("instructions are counted")
 @pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
 @pytest.mark.parametrize(

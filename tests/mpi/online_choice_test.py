@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
+
 ALWAYS = {"SWAPMEET_TRIALS": "1000000"}  #: nothing but trials
 RARELY = {"SWAPMEET_TRIALS": "0"}
 
@@ -40,7 +42,6 @@ def test_every_byte_while_algorithms_change(tried, ranks: int) -> None:
     assert min(served.values()) >= 2
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [4, 7])
 def test_every_byte_in_trials_of_several_calls(tried, ranks: int) -> None:
     """Between nodes, where ranks share cores."""
@@ -57,7 +58,6 @@ def test_trials_without_shared_memory(launch, compiled, wheel: str, ints: int) -
     assert done.returncode == 0 and "calls: done" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("nodes", ["2+3", pytest.param("cyclic:2", marks=pytest.mark.long)])
 def test_nodes(tried, nodes: str) -> None:
     served, _ = tried(5, 80, SWAPMEET_NODES=nodes, **ALWAYS)
@@ -112,7 +112,6 @@ def test_unequal_blocks_pay_for_trials_among_blocks_of_their_size(launch, compil
     assert found and all(int(calls) <= 60 for calls in found), done.stderr
 
 
-@pytest.mark.in_turn
 def test_it_says_what_it_has_found(tried) -> None:
     _, said = tried(3, 200, SWAPMEET_EXPLAIN="1", **ALWAYS)
     assert "online choice: " in said

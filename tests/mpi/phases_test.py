@@ -12,6 +12,8 @@ import pytest
 
 from swapmeet import _core
 
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
+
 INCLUDE = Path(__file__).parents[2] / "include"
 PHASES = ("pack", "transfer", "wait", "unpack", "copy", "metadata", "native", "other")
 RANKS = (1, 2, 3, 5)
@@ -325,7 +327,6 @@ def test_no_file(phases, wheel: str) -> None:
     assert sorted(lines[len(PHASES) :]) == [f"rank {rank} null-trace: argument" for rank in range(2)]
 
 
-@pytest.mark.in_turn
 def test_more_than_the_records_hold(phases, tmp_path: Path, wheel: str) -> None:
     """20000 passes of a message each way, each of which begins and ends, are 80000; the rest is dropped."""
     path = tmp_path / "t.json"

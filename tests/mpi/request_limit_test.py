@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
+
 ASKED, NARROWED = "direct(order=shift,window=all,complete=all)", "direct(order=shift,window=2,complete=all)"
 GRANTED = "direct(order=shift,window=all,complete=all,post=granted)"
 

@@ -9,6 +9,7 @@ import pytest
 SESSION = "all ranks have called MPI_Session_init"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("when", ["before", "later"])
 @pytest.mark.parametrize("how", ["persistent", "blocking", "anew"])
 @pytest.mark.parametrize("algorithm", ["auto", "pairwise"])

@@ -9,6 +9,8 @@ import pytest
 from swapmeet import _core
 from swapmeet.network.slot_tables import with_table
 
+pytestmark = pytest.mark.in_turn  # the tested code is ours, whichever the host MPI is
+
 NETWORK = "torus(dims=4x2)"
 TORUS = f"{NETWORK},place=random:3"
 LIMIT_S = 60
@@ -47,7 +49,6 @@ def tabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return tabled
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "policy",
     [
@@ -100,7 +101,6 @@ def test_leaders_meet_in_the_order_of_their_nodes(exchange, tabled, wheel: str) 
     assert all("leaders(order=topology" in spec for spec in served.values())
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("policy", "nodes"),
     [
@@ -147,7 +147,6 @@ def hostile() -> dict[str, tuple[str, str]]:
     }
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("kind", list(hostile()))
 def test_a_bad_file_costs_a_warning(exchange, wheel: str, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "table"
@@ -193,7 +192,6 @@ def test_a_stale_placement_gives_right_answers(exchange, wheel: str, tmp_path: P
     assert all("order=topology" in spec for spec in served.values())
 
 
-@pytest.mark.in_turn
 def test_rules_of_tuning_files(exchange, tabled, wheel: str, tmp_path: Path) -> None:
     from swapmeet.mpi import mpis
 

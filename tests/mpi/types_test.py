@@ -12,11 +12,8 @@ from swapmeet.mpi.library import library
 INCLUDE = Path(__file__).parents[2] / "include"
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("algorithm", ["tra(r=2)", "pairwise", "shared-memory"])
-def test_types_of_plain_bytes(launch, compiled, wheel: str, ranks: int, algorithm: str) -> None:
+def test_types_of_plain_bytes(cases, wheel: str, algorithm: str) -> None:
     folder = library(mpis.find(wheel)).parent
-    program = compiled(wheel, "types", f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}")
-    done = launch(ranks, [program], mpi=wheel, algorithm=algorithm)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "types: right" in done.stdout
+    flags = [f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}"]
+    cases(wheel, "types", [2, 3], [[]], "types: right", flags=flags, algorithm=algorithm)

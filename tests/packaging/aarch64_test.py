@@ -5,34 +5,24 @@ qemu translates on this processor, which reorders less: what a weaker memory doe
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from limits import scaled
+from emulator import EMULATOR, emulated, run
 
-from swapmeet.mpi import launch, mpis, site
+from swapmeet.mpi import mpis, site
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "aarch64"
-EMULATOR = ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu")
 NEEDED = ("aarch64-linux-gnu-g++", EMULATOR[0], "cmake", "ninja")
 TARGETS = ("swapmeet", "swapmeet_front", "transport", "conformance")
 BUILD_S = 1800
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(BUILD_S)]
-Emulated = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-def run(*words: str | Path, limit_s: float = 300, **env: str) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, timeout=scaled(limit_s), env={**os.environ, **env})
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -91,36 +81,15 @@ def front(built: Path) -> Path:
     return folder / site.NAME
 
 
-@pytest.fixture(scope="module")
-def emulated() -> Emulated:
-    """Runs ranks of aarch64, with a library preloaded, by this machine's launcher of the same MPICH."""
-
-    def emulated(ranks: int, library: Path, *words: str | Path, **settings: str) -> str:
-        # MPICH must not copy between processes: qemu-user has no process_vm_readv.
-        variables = {
-            "MPIR_CVAR_CH4_CMA_ENABLE": "0",
-            "LD_PRELOAD": str(library),
-            "SWAPMEET_EXPLAIN": "1",
-            "SWAPMEET_MEMORY": "off",
-            **settings,
-        }
-        options = [word for name, value in variables.items() for word in ("-E", f"{name}={value}")]
-        mpi = mpis.find("mpich")
-        argv = launch.command(mpi, ranks, [EMULATOR[0], *options, *EMULATOR[1:], *words])
-        return run(*argv, limit_s=1200, **mpis.environment(mpi, ranks))
-
-    return emulated
-
-
 @pytest.mark.parametrize("ranks", [1, 2])
-def test_conforms(emulated: Emulated, built: Path, ranks: int) -> None:
+def test_conforms(built: Path, ranks: int) -> None:
     words = [built / "bin" / "conformance", "--only", "alltoall/int/"]
     printed = emulated(ranks, built / "lib" / site.NAME, *words, SWAPMEET_ALGORITHM="pairwise")
     assert re.search(r"^\d+ passed, 0 failed, \d+ skipped$", printed, re.MULTILINE), printed[-4000:]
     assert ranks == 1 or "swapmeet: Alltoall on" in printed
 
 
-def test_the_file_for_every_mpi_loads_its_library(emulated: Emulated, front: Path, built: Path) -> None:
+def test_the_file_for_every_mpi_loads_its_library(front: Path, built: Path) -> None:
     """The trampolines of that processor."""
     words = [built / "bin" / "conformance", "--only", "alltoall/int/"]
     printed = emulated(2, front, *words, SWAPMEET_ALGORITHM="pairwise")

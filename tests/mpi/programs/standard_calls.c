@@ -17,7 +17,6 @@ static void one_way(void) {
           const int out = amounts[i][side], in = amounts[i][!side];
           int sent[64 * MOST], got[64 * MOST], outs[64], ins[64], places[64], bytes[64];
           MPI_Datatype types[64];
-          MPI_Request request = MPI_REQUEST_NULL;
           for (int p = 0; p < peers; ++p) {
             outs[p] = out, ins[p] = in, places[p] = p * MOST, bytes[p] = p * MOST * (int)sizeof(int),
             types[p] = MPI_INT;
@@ -26,28 +25,9 @@ static void one_way(void) {
           for (int p = 0; p < peers; ++p)
             for (int k = 0; k < out; ++k)
               sent[p * (kind == EQUAL ? out : MOST) + k] = block_value(0, rank, start + p, k);
-          const void *const from = out ? sent : NULL;
-          void *const to = in ? got : NULL;
-          if (form == BLOCKING && kind == EQUAL) MPI_Alltoall(from, out, MPI_INT, to, in, MPI_INT, inter);
-          if (form == BLOCKING && kind == VARYING)
-            MPI_Alltoallv(from, outs, places, MPI_INT, to, ins, places, MPI_INT, inter);
-          if (form == BLOCKING && kind == TYPED) MPI_Alltoallw(from, outs, bytes, types, to, ins, bytes, types, inter);
-          if (form == STARTED && kind == EQUAL) MPI_Ialltoall(from, out, MPI_INT, to, in, MPI_INT, inter, &request);
-          if (form == STARTED && kind == VARYING)
-            MPI_Ialltoallv(from, outs, places, MPI_INT, to, ins, places, MPI_INT, inter, &request);
-          if (form == STARTED && kind == TYPED)
-            MPI_Ialltoallw(from, outs, bytes, types, to, ins, bytes, types, inter, &request);
-#if HAS_PERSISTENT
-          if (form == PERSISTENT && kind == EQUAL)
-            MPI_Alltoall_init(from, out, MPI_INT, to, in, MPI_INT, inter, MPI_INFO_NULL, &request);
-          if (form == PERSISTENT && kind == VARYING)
-            MPI_Alltoallv_init(from, outs, places, MPI_INT, to, ins, places, MPI_INT, inter, MPI_INFO_NULL, &request);
-          if (form == PERSISTENT && kind == TYPED)
-            MPI_Alltoallw_init(from, outs, bytes, types, to, ins, bytes, types, inter, MPI_INFO_NULL, &request);
-          if (form == PERSISTENT) MPI_Start(&request);
-#endif
-          MPI_Wait(&request, MPI_STATUS_IGNORE);
-          if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+          const Side sends = {out ? sent : NULL, out, MPI_INT, outs, places, bytes, types};
+          const Side receives = {in ? got : NULL, in, MPI_INT, ins, places, bytes, types};
+          call_once(inter, kind, form, &sends, &receives);
           for (int p = 0; p < peers; ++p)
             for (int k = 0; k < in; ++k)
               expect(got[p * (kind == EQUAL ? in : MOST) + k] == block_value(0, start + p, rank, k),

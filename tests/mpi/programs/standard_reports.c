@@ -9,40 +9,15 @@ static void ignored_in_place(void) {
   for (int turn = 0; turn < 2; ++turn)
     for (int form = 0; form < (HAS_PERSISTENT ? FORMS : 2); ++form)
       for (int kind = 0; kind < KINDS; ++kind) {
-        MPI_Request request = MPI_REQUEST_NULL;
         const int absurd[1] = {-1};
         const int *const none = turn ? absurd : NULL;
         for (int p = 0; p < ranks; ++p) {
           data[p] = block_value(0, rank, p, 0), counts[p] = 1, places[p] = p, bytes[p] = p * (int)sizeof(int);
           types[p] = MPI_INT;
         }
-        const MPI_Datatype null = MPI_DATATYPE_NULL;
-        if (form == BLOCKING && kind == EQUAL)
-          MPI_Alltoall(MPI_IN_PLACE, turn ? -1 : 0, null, data, 1, MPI_INT, MPI_COMM_WORLD);
-        if (form == BLOCKING && kind == VARYING)
-          MPI_Alltoallv(MPI_IN_PLACE, none, none, null, data, counts, places, MPI_INT, MPI_COMM_WORLD);
-        if (form == BLOCKING && kind == TYPED)
-          MPI_Alltoallw(MPI_IN_PLACE, none, none, NULL, data, counts, bytes, types, MPI_COMM_WORLD);
-        if (form == STARTED && kind == EQUAL)
-          MPI_Ialltoall(MPI_IN_PLACE, turn ? -1 : 0, null, data, 1, MPI_INT, MPI_COMM_WORLD, &request);
-        if (form == STARTED && kind == VARYING)
-          MPI_Ialltoallv(MPI_IN_PLACE, none, none, null, data, counts, places, MPI_INT, MPI_COMM_WORLD, &request);
-        if (form == STARTED && kind == TYPED)
-          MPI_Ialltoallw(MPI_IN_PLACE, none, none, NULL, data, counts, bytes, types, MPI_COMM_WORLD, &request);
-#if HAS_PERSISTENT
-        if (form == PERSISTENT && kind == EQUAL)
-          MPI_Alltoall_init(MPI_IN_PLACE, turn ? -1 : 0, null, data, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL,
-                            &request);
-        if (form == PERSISTENT && kind == VARYING)
-          MPI_Alltoallv_init(MPI_IN_PLACE, none, none, null, data, counts, places, MPI_INT, MPI_COMM_WORLD,
-                             MPI_INFO_NULL, &request);
-        if (form == PERSISTENT && kind == TYPED)
-          MPI_Alltoallw_init(MPI_IN_PLACE, none, none, NULL, data, counts, bytes, types, MPI_COMM_WORLD, MPI_INFO_NULL,
-                             &request);
-        if (form == PERSISTENT) MPI_Start(&request);
-#endif
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+        const Side out = {MPI_IN_PLACE, turn ? -1 : 0, MPI_DATATYPE_NULL, none, none, none, NULL};
+        const Side in = {data, 1, MPI_INT, counts, places, bytes, types};
+        call_once(MPI_COMM_WORLD, kind, form, &out, &in);
         for (int p = 0; p < ranks; ++p)
           expect(data[p] == block_value(0, p, rank, 0), "turn %d, form %d, kind %d: %d", turn, form, kind, data[p]);
       }

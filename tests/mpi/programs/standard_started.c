@@ -11,14 +11,7 @@ static void local(void) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         for (int round = 0; round < 2; ++round) {
           All x = all_open(comm, kind, STARTED, in_place);
-          int token = 0;
-          all_fill(&x, round);
-          if (rank != first) MPI_Recv(&token, 1, MPI_INT, first, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-          all_begin(&x);
-          for (int to = 0; rank == first && to < ranks; ++to)
-            if (to != rank) MPI_Send(&token, 1, MPI_INT, to, 5, MPI_COMM_WORLD);
-          MPI_Wait(&x.request, MPI_STATUS_IGNORE);
-          all_check(&x, round);
+          all_told(&x, round, first);
           all_close(&x);
         }
         MPI_Comm_free(&comm);

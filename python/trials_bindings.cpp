@@ -25,33 +25,33 @@ void bind_trials(nb::module_& m) {
       .def(
           "__init__",
           [](Trials* self, double share, const std::vector<std::tuple<double, double, std::int64_t>>& arms, int usual,
-             double common, double own, std::int64_t calls_before, int in_a_row, double early) {
+             double common, double own, std::int64_t calls_before, int in_a_row, double early_calls) {
             if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
             std::vector<Expectation> expected;
             for (const auto& [seconds, deviation, calls] : arms)
               expected.push_back({Spec{}, {std::log(seconds), deviation}, seconds, calls});
-            new (self) Trials(share, expected, usual, {common, own}, {calls_before, in_a_row, early});
+            new (self) Trials(share, expected, usual, {common, own}, {calls_before, in_a_row, early_calls});
           },
           "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0,
-          "in_a_row"_a = 1, "early"_a = Trials::early_calls,
+          "in_a_row"_a = 1, "early_calls"_a = Trials::early_calls,
           "`arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. "
           "`calls`: "
-          "so far. `in_a_row`: calls of one trial. `early`: calls that trials may cost beyond their share.")
+          "so far. `in_a_row`: calls of one trial. `early_calls`: calls that trials may cost beyond their share.")
       .def(
           "__init__",
           [](Trials* self, double share, const std::vector<Expectation>& arms, int usual, double common, double own,
-             std::int64_t calls_before, double early) {
+             std::int64_t calls_before, double early_calls) {
             if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
-            new (self) Trials(share, arms, usual, {common, own}, {calls_before, 1, early});
+            new (self) Trials(share, arms, usual, {common, own}, {calls_before, 1, early_calls});
           },
           "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0,
-          "early"_a = Trials::early_calls)
+          "early_calls"_a = Trials::early_calls)
       .def_prop_ro("pause", &Trials::pause, "Calls that go as usual before the next trial.")
       .def("next", &Trials::next, "The arm of the trial that begins.")
       .def_prop_ro("usual", &Trials::usual)
       .def("took", &Trials::took, "waiting_s"_a, "call_s"_a, "since_s"_a)
       .def("cut_short", &Trials::cut_short, "calls"_a, "Only so many calls of the trial were made.")
-      .def_prop_ro("over", &Trials::over)
+      .def_prop_ro("awaits_learning", &Trials::awaits_learning)
       .def_prop_ro("times",
                    [](Trials& trials) { return std::vector<double>(trials.times().begin(), trials.times().end()); })
       .def(
@@ -86,7 +86,8 @@ void bind_trials(nb::module_& m) {
       .def(nb::init<>())
       .def("leave", &SetupPolicy::leave, "calls"_a, "The next calls are left to the host MPI before the ranks meet.")
       .def("leaves_call", &SetupPolicy::leaves_call, "Whether the call that comes is; counts it.")
-      .def("set_up", &SetupPolicy::set_up, "The ranks meet: no call is left for that any more.")
+      .def("setup_begins", &SetupPolicy::setup_begins,
+           "The exchange of parameters takes place: no further call is left to the host MPI before it.")
       .def(
           "over",
           [](SetupPolicy& policy, bool measured, double small_calls, std::int64_t made) {

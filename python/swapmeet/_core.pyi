@@ -1287,13 +1287,13 @@ class Trials:
     """
 
     @overload
-    def __init__(self, share: float, arms: Sequence[tuple[float, float, int]], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0, in_a_row: int = 1, early: float = 4.0) -> None:
+    def __init__(self, share: float, arms: Sequence[tuple[float, float, int]], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0, in_a_row: int = 1, early_calls: float = 4.0) -> None:
         """
-        `arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. `calls`: so far. `in_a_row`: calls of one trial. `early`: calls that trials may cost beyond their share.
+        `arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. `calls`: so far. `in_a_row`: calls of one trial. `early_calls`: calls that trials may cost beyond their share.
         """
 
     @overload
-    def __init__(self, share: float, arms: Sequence[Expectation], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0, early: float = 4.0) -> None: ...
+    def __init__(self, share: float, arms: Sequence[Expectation], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0, early_calls: float = 4.0) -> None: ...
 
     @property
     def pause(self) -> int:
@@ -1311,7 +1311,7 @@ class Trials:
         """Only so many calls of the trial were made."""
 
     @property
-    def over(self) -> bool: ...
+    def awaits_learning(self) -> bool: ...
 
     @property
     def times(self) -> list[float]: ...
@@ -1365,8 +1365,10 @@ class SetupPolicy:
     def leaves_call(self) -> bool:
         """Whether the call that comes is; counts it."""
 
-    def set_up(self) -> None:
-        """The ranks meet: no call is left for that any more."""
+    def setup_begins(self) -> None:
+        """
+        The exchange of parameters takes place: no further call is left to the host MPI before it.
+        """
 
     def over(self, measured: bool, small_calls: float, made: int = 0) -> bool:
         """

@@ -42,8 +42,8 @@ class SetupPolicy {
   /// Returns whether the next call is left to the host MPI before the exchange of parameters, and counts it.
   bool leaves_call() { return to_leave_ > 0 && (++left_, to_leave_-- > 0); }
   bool leaves_more() const { return to_leave_ > 0; }
-  /// The exchange of parameters takes place: no further call is left to the host MPI before it.
-  void set_up() { to_leave_ = 0; }
+  /// Records that the exchange of parameters takes place: no further call is left to the host MPI before it.
+  void setup_begins() { to_leave_ = 0; }
 
   /// Counts a call that takes as long as `small_calls` calls with the smallest blocks (family.hpp). Returns whether to
   /// set up the communicator now.

@@ -27,7 +27,8 @@ constexpr double sure_slower = 2;     ///< deviations beyond which an arm is too
 constexpr double least_s = 1e-9;      ///< least time of a call
 constexpr double other = 2;           ///< factor by which a repeated measurement means that the machine has changed
 constexpr double promise = 0.9;       ///< share of the usual time below which an arm is worth an early trial
-constexpr double early_share = 10, unpromising_share = 1.5;  ///< factors of `share` for the early budget
+/// factors of `share` for the early budget, if promising() and else
+constexpr double early_factor_promising = 10, early_factor_unpromising = 1.5;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -60,14 +61,16 @@ bool promise_much(std::span<const Expectation> arms) {
 }
 
 Trials::Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, const Pace& pace)
-    : share_(share), in_a_row_(pace.in_a_row), early_(pace.early), doubt_(doubt), usual_(usual), calls_(pace.calls) {
+    : share_(share), in_a_row_(pace.in_a_row), granted_early_calls_(pace.early_calls), doubt_(doubt), usual_(usual),
+      calls_(pace.calls) {
   const Expectation& first = arms[static_cast<std::size_t>(usual)];
   const bool fastest = std::ranges::none_of(arms, [&](const Expectation& arm) {
     return arm.calls > 0 ? arm.time.log_mean < first.time.log_mean : far_less(arm.time.log_mean, first.time.log_mean);
   });
   remembered_ = first.calls > 0 && first.date != 0;
   const bool compared = arms[native].calls > 0;
-  early_calls_ = remembered_ && fastest && compared ? 0 : early_;  // another run has spent the early budget
+  // If an earlier run has measured, it has spent the early budget.
+  early_calls_ = remembered_ && fastest && compared ? 0 : granted_early_calls_;
   for (const Expectation& arm : arms) arms_.push_back({arm.time, arm.calls > 0});
   arms_[native].prepared = arms_[static_cast<std::size_t>(usual)].prepared = true;
   arms_[static_cast<std::size_t>(usual)].called = true;
@@ -136,12 +139,12 @@ double Trials::gain(std::size_t arm, double noise) const {
     return beliefs_[usual].log_mean - beliefs_[other].log_mean + elementary::log(other == native ? by_host : margin);
   };
   if (arm != usual) {
-    const bool sure_enough = tried(static_cast<int>(arm)) && mine.deviation < beliefs_[usual].deviation;
+    const bool sure_enough = has_evidence(static_cast<int>(arm)) && mine.deviation < beliefs_[usual].deviation;
     return std::min(1.0, mean_above(sure_enough ? -std::abs(ahead(arm)) : ahead(arm), learnt));
   }
   double most = 0;
   for (std::size_t i = 0; i < beliefs_.size(); ++i) {
-    if (i == usual || (tried(usual_) && !tried(static_cast<int>(i)))) continue;
+    if (i == usual || (has_evidence(usual_) && !has_evidence(static_cast<int>(i)))) continue;
     const bool less_sure = mine.deviation >= beliefs_[i].deviation;
     most = std::max(most, mean_above(less_sure ? ahead(i) : -std::abs(ahead(i)), learnt));
   }
@@ -172,21 +175,22 @@ bool Trials::promising() const {
   return far_less(least->log_mean, beliefs_[static_cast<std::size_t>(usual_)].log_mean);
 }
 
-/// Whether the arm is possibly faster than the usual one.
+/// Whether the arm may be faster than the usual one: unless it is expected to be slower by at least `sure_slower`
+/// standard deviations of their difference.
 bool Trials::may_be_faster(int arm) const {
   const Belief &other = beliefs_[static_cast<std::size_t>(arm)], &usual = beliefs_[static_cast<std::size_t>(usual_)];
   return other.log_mean - usual.log_mean < sure_slower * elementary::hypot(other.deviation, usual.deviation);
 }
 
 void Trials::plan() {
-  over_ = watching_ = false;
+  awaits_learning_ = watching_ = false;
   if (arms_.size() == 1) {
-    pause_ = paused_ = endless;
+    pause_ = endless;
     return;
   }
   if (share_ >= 1) {
     next_ = (next_ + 1) % static_cast<int>(arms_.size());
-    pause_ = paused_ = 1;
+    pause_ = 1;
     return;
   }
   const double one = noise();
@@ -194,7 +198,7 @@ void Trials::plan() {
   double call_s = elementary::exp(beliefs_[usual].log_mean);
   if (between_s_ > 0) call_s = std::min(call_s, between_s_);
   const double spent = cost_s_ / call_s, so_far = static_cast<double>(calls_);
-  const double early = promising() ? early_share : unpromising_share;
+  const double early_factor = promising() ? early_factor_promising : early_factor_unpromising;
   double least = static_cast<double>(endless);  // number of calls at which the gain of the best trial equals its cost
   std::int64_t soonest = endless;
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
@@ -202,14 +206,15 @@ void Trials::plan() {
     if (!(gains > 0 && costs / gains < least)) continue;
     least = costs / gains;
     next_ = static_cast<int>(arm);
-    const double left = spent + costs;  // share · n + min(early · share · n, 100 · early_calls · share) >= left
-    const double allowed = std::max(left / ((1 + early) * share_), (left - 100 * early_calls_ * share_) / share_);
+    const double left = spent + costs;  // share · n + min(early_factor · share · n, 100 · early_calls · share) >= left
+    const double allowed =
+        std::max(left / ((1 + early_factor) * share_), (left - 100 * early_calls_ * share_) / share_);
     soonest = whole(std::max(least - foreseen, allowed) - so_far);
   }
   // An arm that became usual by the model alone is measured at once, if there is a measurement to compare it with.
   const bool compared = std::ranges::any_of(arms_, [](const Arm& arm) { return arm.known || !arm.samples.empty(); });
-  if (!tried(usual_) && compared) soonest = 1, next_ = usual_;
-  if (usual_ != native && !tried(native) && (watched_calls_ > 0 || may_be_faster(native))) {
+  if (!has_evidence(usual_) && compared) soonest = 1, next_ = usual_;
+  if (usual_ != native && !has_evidence(native) && (watched_calls_ > 0 || may_be_faster(native))) {
     soonest = std::min(soonest, std::max<std::int64_t>(1, compared_after - calls_));
     if (soonest + calls_ >= compared_after) next_ = native;
   }
@@ -223,20 +228,21 @@ void Trials::plan() {
     next_ = watched_;
     soonest = whole(waits);
   }
-  pause_ = paused_ = std::max<std::int64_t>(1, soonest);
+  pause_ = std::max<std::int64_t>(1, soonest);
 }
 
 int Trials::next() {
   row_ = in_a_row_;
   calls_ += pause_ + row_;
   ++trials_;
-  over_ = true;
+  awaits_learning_ = true;
   times_ = {};
   return next_;
 }
 
 void Trials::took(double waiting_s, double call_s, double since_s) {
-  // The maximum over the ranks of the negated waiting time is the least waiting: that of the rank that arrived last.
+  // The maximum over the ranks of a negated time is the least time of any rank. The least waiting is that of the rank
+  // that arrived last.
   times_ = {std::max(call_s, least_s), -waiting_s, -since_s};
 }
 
@@ -252,8 +258,8 @@ void Trials::learn() {
   const double waiting_s = std::max(0.0, -times_[1]);
   // A call that begins with a synchronisation may take far longer than ordinary calls if ranks share cores, so the time
   // per call in the pause bounds the usual time.
-  const double each_s = std::max(0.0, -times_[2]) / static_cast<double>(paused_);
-  if (paused_ > 1 || between_s_ == 0) between_s_ = each_s;
+  const double each_s = std::max(0.0, -times_[2]) / static_cast<double>(pause_);
+  if (pause_ > 1 || between_s_ == 0) between_s_ = each_s;
   double usual_s = elementary::exp(beliefs_[static_cast<std::size_t>(usual_)].log_mean);
   if (next_ == usual_) usual_s = call_s;
   if (between_s_ > 0) usual_s = std::min(usual_s, between_s_);
@@ -276,7 +282,7 @@ void Trials::learn() {
   plan();
 }
 
-bool Trials::tried(int arm) const {
+bool Trials::has_evidence(int arm) const {
   const Arm& one = arms_[static_cast<std::size_t>(arm)];
   return !one.samples.empty() || one.known || one.first_s > 0;
 }
@@ -287,14 +293,14 @@ void Trials::change() {
   const auto expected = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].log_mean; };
   const auto unsure = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].deviation; };
   const double behind = expected(usual_) - expected(native);
-  if (tried(native) && behind > -elementary::log(by_host) &&
+  if (has_evidence(native) && behind > -elementary::log(by_host) &&
       behind > sure_of_host * elementary::hypot(unsure(native), unsure(usual_)))
     usual_ = native;
   const double enough = usual_ == native ? sure_of_spec : sure_of_ours;
   int best = usual_;
   for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm) {
     const double faster = expected(usual_) - expected(arm);
-    if (tried(arm) && expected(arm) < expected(best) && faster > -elementary::log(margin) &&
+    if (has_evidence(arm) && expected(arm) < expected(best) && faster > -elementary::log(margin) &&
         faster > enough * elementary::hypot(unsure(arm), unsure(usual_)))
       best = arm;
   }
@@ -306,7 +312,7 @@ void Trials::begin_anew(double call_s) {
   for (Arm& arm : arms_) arm.samples.clear(), arm.known = false, arm.first_s = -1;
   arms_[static_cast<std::size_t>(next_)].samples = {call_s};
   watched_calls_ = calls_;
-  early_calls_ = early_;
+  early_calls_ = granted_early_calls_;
   believe();
   plan();
 }

@@ -97,14 +97,14 @@ class Engine {
     while (true) {
       if (active_ == 0) {
         if (next_send_ == round.send_count && next_receive_ == round.receive_count) break;
-        const auto phase = fabric_.transferring();
+        const auto phase = fabric_.in_transfer_phase();
         if (const int error = fill_all(round)) return error;
         if (next_send_ == round.send_count) fabric_.posted();
         if (!std::exchange(copied_, true)) payload_.copy(round_);
         if (active_ == 0 && !sliding_) end_batch();
         continue;
       }
-      const auto phase = fabric_.waiting();
+      const auto phase = fabric_.in_wait_phase();
       const int error = !sliding_ && fabric_.waits_for_all() ? finish_batch() : poll(round);
       if (error) return error;
     }

@@ -84,8 +84,8 @@ class EqualPayload {
   [[gnu::noinline]] Part without_data(const Message& message) const {
     const std::int64_t bytes = static_cast<const Payload&>(*this).bytes(message);
     if (bytes == 0) return {nullptr, 0, MPI_BYTE};
-    if (is_send) return fabric_.lost().sent(bytes);
-    return fabric_.call().failure != MPI_SUCCESS ? fabric_.lost().dropped(bytes)
+    if (is_send) return fabric_.lost_data().sent(bytes);
+    return fabric_.call().failure != MPI_SUCCESS ? fabric_.lost_data().dropped(bytes)
                                                  : static_cast<const Payload&>(*this).template part<false>(message);
   }
 
@@ -277,7 +277,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
     const int error = types_.type_of(this->schedule_, message, &all.type);
     if (!error) return all;
     this->failure_.fail(error);
-    LostData& lost = this->fabric_.lost();
+    LostData& lost = this->fabric_.lost_data();
     return is_send ? lost.sent(bytes(message)) : lost.dropped(bytes(message));
   }
 

@@ -6,7 +6,7 @@ void Slots::make_room(std::uint32_t window, bool local, bool heads, std::size_t 
   const std::size_t count = std::size_t{heads || grants ? 3u : 2u} * window;
   requests.assign(count, MPI_REQUEST_NULL);
   statuses.resize(count);
-  if (grants) waiting.resize(window);
+  if (grants) ungranted.resize(window);
   if (heads) {
     messages.assign(count, none);
     probes.reserve(window);

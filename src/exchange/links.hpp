@@ -27,7 +27,9 @@ namespace swapmeet {
 struct Local {
   NodePeers* node_peers = nullptr;  ///< nullptr: messages within the node go by MPI as all others
   SingleCopy single_copy{};
-  bool by_rows = false;  ///< by rows: in each exchange, every rank of the node sends to every other
+  /// Whether small blocks are written into rows. Then in each exchange every rank of the node sends to every other, and
+  /// the exchange has one round, window=all (algorithms/generate.cpp).
+  bool by_rows = false;
 };
 
 /// The memory of a message.
@@ -47,7 +49,8 @@ struct Slots {
     int tag;
   };
 
-  /// A message that is sent after its receiver has granted it.
+  /// A message that is sent after its receiver has granted it. Until then the request in its slot is the receive of the
+  /// grant.
   struct UngrantedSend {
     Part part;
     Rank peer;
@@ -57,11 +60,12 @@ struct Slots {
 
   std::vector<MPI_Request> requests;
   std::vector<MPI_Status> statuses;
-  std::vector<UngrantedSend> waiting;  ///< by slot of the sends, from 0 on
-  std::vector<Transfer> transfers;     ///< by slot; no transfer where `link` is null
-  std::vector<Piece> pieces;           ///< memory of the transfers, pieces_each for each of them
+  std::vector<UngrantedSend> ungranted;  ///< by slot of the sends, from 0 on
+  std::vector<Transfer> transfers;       ///< by slot; no transfer where `link` is null
+  std::vector<Piece> pieces;             ///< memory of the transfers, pieces_each for each of them
   std::size_t pieces_each = 1;
-  std::vector<std::uint32_t> messages;  ///< message number by slot; `none`: the slot is free
+  /// Message number by slot; `none`: the slot is free. The list is empty unless make_room() was called with `heads`.
+  std::vector<std::uint32_t> messages;
   std::vector<Probe> probes;
 
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -74,6 +78,8 @@ struct Slots {
   void make_room(std::uint32_t window, bool local, bool heads, std::size_t most_pieces = 1, bool grants = false);
 };
 
+/// `Watching`: Watch, which reports the phases and messages of a call to its PhaseClock; or Unwatched, which has the
+/// same interface and does nothing (observe/phases.hpp).
 template <class Watching>
 class Links {
  public:
@@ -101,23 +107,23 @@ class Links {
   const Invocation& call() const { return *call_; }
   const Watching& watch() const { return watch_; }
 
-  /// Whether other ranks of the exchange are on this node, if known.
+  /// Whether this rank has joined shared memory with other ranks of its node, and this exchange uses it.
   bool shares_node() const { return local_.node_peers != nullptr; }
 
   /// Whether this rank has sent anything in this exchange.
   bool sent() const { return sent_; }
   bool local(Rank peer) const { return local_.node_peers && local_.node_peers->link(peer); }
 
-  LostData& lost() const { return lost_; }
+  LostData& lost_data() const { return lost_; }
 
   // --- for payloads --------------------------------------------------------------------------------------------------
 
   /// Starts message number `message` with `peer`. `Wire` describes its memory: part() for MPI, and pieces(list) for
-  /// transfers within the node, which fills the list and returns the part of it in use. `number`: number of the message
-  /// among those between the two ranks that are under way together, for its tag.
+  /// transfers within the node, which fills the list and returns the part of it in use. `together`: number of the
+  /// message among the messages between the two ranks that are under way together, for its tag.
   template <bool is_send, class Wire>
   [[gnu::always_inline]] int start(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, const Wire& wire,
-                                   Started& started, std::uint32_t number = 0) {
+                                   Started& started, std::uint32_t together = 0) {
     if (local_.node_peers) [[unlikely]]
       if (NodeLink* const link = local_.node_peers->link(peer)) {
         start_transfer<is_send>(slots_, slot, message, peer, kind, *link, wire, started);
@@ -126,7 +132,7 @@ class Links {
     const Part part = wire.part();
     if (part.count == 0) return MPI_SUCCESS;
     const int error = granted_ ? start_granted<is_send>(slot, part, peer, kind)
-                               : start_request<is_send>(&slots_.requests[slot], part, peer, kind, number);
+                               : start_request<is_send>(&slots_.requests[slot], part, peer, kind, together);
     if (error) return error;
     take(slot, message);
     ++requests_;
@@ -134,7 +140,7 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// Sends one message and receives another, by MPI.
+  /// Sends one message and receives another, by MPI. Waits until both are complete; requires call().waits.
   [[gnu::always_inline]] int swap(const Part& out, Rank to, const Part& in, Rank from) {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
@@ -150,7 +156,7 @@ class Links {
   int exchange_rows(std::span<NodeLink* const> sends, Out&& out, std::span<NodeLink* const> receives, In&& in,
                     std::span<std::uint32_t> late, Copy&& copy) {
     return exchange_by_rows(RowRank{*this, *local_.node_peers}, sends, out, receives, in, late, [&] {
-      local_.node_peers->here();
+      local_.node_peers->publish_core();
       copy();
     });
   }
@@ -163,7 +169,7 @@ class Links {
     const int error = advance_by_rows(
         progress, RowRank{*this, *local_.node_peers}, sends, out, receives, in, late,
         [&] {
-          local_.node_peers->here();
+          local_.node_peers->publish_core();
           local_.node_peers->moved();
           copy();
         },
@@ -175,10 +181,10 @@ class Links {
   std::size_t row_block_bytes() const { return row_block_bytes_; }
 
   /// Sends the header message of the message in `slot`, by MPI. The message in `slot` is complete when both have been
-  /// sent.
+  /// sent. `together`: as in start().
   template <class Wire>
-  int send_head(std::uint32_t slot, Rank peer, const Wire& wire, std::uint32_t number) {
-    const int error = start_request<true>(&slots_.requests[slot + window_], wire.part(), peer, Kind::head, number);
+  int send_head(std::uint32_t slot, Rank peer, const Wire& wire, std::uint32_t together) {
+    const int error = start_request<true>(&slots_.requests[slot + window_], wire.part(), peer, Kind::head, together);
     if (!error) ++requests_, ++heads_;
     return error;
   }
@@ -191,11 +197,12 @@ class Links {
   void await_head() { ++heads_; }
   void head_arrived() { --heads_; }
 
-  /// Receives a message whose size only its sender knows, into memory of the receive buffers.
-  void receive_any(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, std::uint32_t number) {
+  /// Receives a message whose size only its sender knows, into memory of the receive buffers. `together`: as in
+  /// start().
+  void receive_any(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, std::uint32_t together) {
     take(slot, message);
     if (!local(peer))
-      return slots_.probes.push_back({slot, peer, team().tag_here(tags_.of(kind, call_->number, number))});
+      return slots_.probes.push_back({slot, peer, team().tag_here(tags_.of(kind, call_->number, together))});
     watch_.begins(&slots_.requests[slot], Direction::receive, peer, std::size_t{0}, static_cast<int>(kind));
     begin_transfer(slots_, slot,
                    Transfer::receive(*local_.node_peers->link(peer), {}, Transfer::any_size, call_->number));
@@ -227,7 +234,7 @@ class Links {
     window_ = round.in_flight();
     granted_ = round.posting == Posting::granted;
     patience_ = round.completion == Completion::test ? 1024 : 16;
-    if (local_.node_peers) local_.node_peers->here();
+    if (local_.node_peers) local_.node_peers->publish_core();
     requests_ = transfers_ = heads_ = 0;
     polls_ = failures_ = 0;
   }
@@ -239,8 +246,9 @@ class Links {
     raise();
   }
 
-  [[nodiscard]] auto transferring() const { return watch_.during(CallPhase::transfer); }
-  [[nodiscard]] auto waiting() const { return watch_.during(CallPhase::wait); }
+  /// Scopes: until the returned object is destroyed, the time of this rank counts as that of the phase.
+  [[nodiscard]] auto in_transfer_phase() const { return watch_.during(CallPhase::transfer); }
+  [[nodiscard]] auto in_wait_phase() const { return watch_.during(CallPhase::wait); }
 
   std::uint32_t message(std::uint32_t slot) const { return slots_.messages[slot]; }
   bool taken(std::uint32_t slot) const { return slots_.messages[slot] != Slots::none; }
@@ -252,7 +260,8 @@ class Links {
            !background_transfers_ && !row_is_due();
   }
 
-  /// Completes all requests in flight, if waits_for_all(). Returns 0, `unfinished`, or an error.
+  /// Completes all requests in flight. Requires waits_for_all(), or only the two requests of swap(). Returns 0,
+  /// `unfinished`, or an error.
   int finish_all() {
     const std::span<MPI_Request> all(slots_.requests.data(), 2 * window_);
     const int error = finish(all, window_, slots_.statuses.data(), failure_, passes_on_, call_->waits, team());
@@ -264,7 +273,9 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// Polls once all that is in flight, `active` messages. Calls done(slot) for each message part that is complete.
+  /// Polls all messages of the round once, and advances background messages within the node. `active`: number of
+  /// messages of the round in flight. Calls done(slot) for each slot whose header or message is complete. Sets `moved`
+  /// if bytes have moved.
   template <class Done>
   int poll(std::uint32_t active, bool& moved, Done&& done) {
     if (row_is_due()) [[unlikely]]
@@ -284,7 +295,8 @@ class Links {
     return requests_ > 0 ? test(active, moved, done) : MPI_SUCCESS;
   }
 
-  /// Ends a poll in which no message was completed, and waits a little. Returns false if the call must not wait.
+  /// Ends one iteration of a waiting loop, and may wait a little. `moved`: bytes have moved in this iteration. Returns
+  /// false, without waiting, if the call must not wait.
   bool turn(bool moved) {
     watch_.turned(moved);
     if (!call_->waits) return false;
@@ -294,7 +306,8 @@ class Links {
     return true;
   }
 
-  /// Raises the flag of the row, and completes the messages of start_background(). Returns 0, `unfinished`, or an error.
+  /// Raises the flag of the row, and completes the messages of start_background(). Returns 0, `unfinished`, or an
+  /// error.
   int finish_background() {
     if (const int error = finish_row()) return error;
     if (background_used_ == 0) return MPI_SUCCESS;
@@ -331,12 +344,13 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// Gives up the exchange. Nothing may arrive in the application's buffers any more. The team keeps its tags for ever,
-  /// and if anything was sent, the ranks of the node cannot exchange any more.
+  /// Gives up the exchange. Nothing may arrive in the application's buffers any more. The team keeps its number for
+  /// ever, and if anything was sent, the ranks of the node cannot exchange any more.
   void abandon() {
     if (call_->peers->team) call_->peers->team->lose();
-    for (std::size_t i = 0; i < slots_.waiting.size(); ++i)
-      if (std::exchange(slots_.waiting[i].waits, false)) swapmeet::abandon({&slots_.requests[window_ + i], 1}, {});
+    // The request in the slot of an ungranted send is the receive of its grant.
+    for (std::size_t i = 0; i < slots_.ungranted.size(); ++i)
+      if (std::exchange(slots_.ungranted[i].waits, false)) swapmeet::abandon({&slots_.requests[window_ + i], 1}, {});
     swapmeet::abandon(std::span(slots_.requests).first(window_), std::span(slots_.requests).subspan(window_));
     std::ranges::fill(slots_.messages, Slots::none);
     slots_.probes.clear();
@@ -357,9 +371,9 @@ class Links {
 
   template <bool is_send>
   [[gnu::always_inline]] int start_request(MPI_Request* request, const Part& part, Rank peer, Kind kind,
-                                           std::uint32_t number) {
+                                           std::uint32_t together) {
     const Team& all = team();
-    const int plain = tags_.of(kind, call_->number, number);
+    const int plain = tags_.of(kind, call_->number, together);
     const int tag = is_send ? all.tag_to(peer, plain) : all.tag_here(plain);
     watch_.begins(request, is_send ? Direction::send : Direction::receive, peer, part, static_cast<int>(kind));
     const auto once = [](auto... arguments) __attribute__((always_inline)) {
@@ -378,7 +392,7 @@ class Links {
   [[gnu::noinline]] int start_granted(std::uint32_t slot, const Part& part, Rank peer, Kind kind) {
     const Part nothing{nullptr, 0, MPI_BYTE};
     if constexpr (is_send) {
-      slots_.waiting[slot - window_] = {part, peer, kind, true};
+      slots_.ungranted[slot - window_] = {part, peer, kind, true};
       return start_request<false>(&slots_.requests[slot], nothing, peer, Kind::grant, 0);
     }
     if (const int error = start_request<false>(&slots_.requests[slot], part, peer, kind, 0)) return error;
@@ -390,14 +404,14 @@ class Links {
 
   /// Sends the message that waits in `slot` for its grant.
   int send_granted(std::uint32_t slot) {
-    Slots::UngrantedSend& message = slots_.waiting[slot - window_];
+    Slots::UngrantedSend& message = slots_.ungranted[slot - window_];
     message.waits = false;
     ++requests_;
     return start_request<true>(&slots_.requests[slot], message.part, message.peer, message.kind, 0);
   }
 
   [[gnu::always_inline]] int swap_at_once(const Part& out, Rank to, const Part& in, Rank from) {
-    const auto phase = transferring();
+    const auto phase = in_transfer_phase();
     watch_.begins(&in, Direction::receive, from, in, static_cast<int>(Kind::last));
     watch_.begins(&out, Direction::send, to, out, static_cast<int>(Kind::last));
     MPI_Status status;
@@ -419,15 +433,16 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// Variant of swap() for MPICH, whose MPI_Sendrecv takes 0.7 us longer.
+  /// Variant of swap() for MPICH, whose MPI_Sendrecv takes 0.7 us longer. It is also used if the end of each message
+  /// must be reported at once (Watch::follows()), or if the MPI survives faults.
   [[gnu::noinline]] int swap_by_polls(Part out, Rank to, Part in, Rank from) {
     window_ = 1;
     {
-      const auto phase = transferring();
+      const auto phase = in_transfer_phase();
       if (const int error = start_request<false>(&slots_.requests[0], in, from, Kind::last, 0)) return error;
       if (const int error = start_request<true>(&slots_.requests[1], out, to, Kind::last, 0)) return error;
     }
-    const auto phase = waiting();
+    const auto phase = in_wait_phase();
     return watch_.follows() ? finish_each() : finish_all();
   }
 
@@ -492,8 +507,9 @@ class Links {
     return raised;
   }
 
-  /// Receives a block that does not have the size or the transport that this rank expects. Receives one such block
-  /// after another. Returns `unfinished` if this rank does not wait.
+  /// Receives a block that does not have the size or the transport that this rank expects. At most one such receive is
+  /// under way: meanwhile a call for any other link returns `unfinished`. Also returns `unfinished` if the block has
+  /// not arrived and the call must not wait.
   [[gnu::noinline]] int receive_by_row(NodeLink& link, const Piece& block) {
     if (!unexpected_.link) {
       unexpected_block_ = block;
@@ -551,7 +567,7 @@ class Links {
     return true;
   }
 
-  /// Whether there is no room for the message to be received there.
+  /// Whether the memory is missing, so that the message is discarded when it is received.
   static bool discards(const Piece& piece) { return !piece.address && !piece.map; }
 
   /// Whether a message of this size is announced for a single copy.
@@ -583,7 +599,8 @@ class Links {
   void give_memory(Slots& slots, std::uint32_t slot, Transfer& transfer) {
     Piece& room = *slots.pieces_of(slot);
     room = buffers_->take(slots.messages[slot], slot, transfer.bytes);
-    if (room.bytes < transfer.bytes) {  // no memory: receive only the sizes
+    // If memory is lacking, `room` holds only the block sizes of the message, and the receive is shortened to them.
+    if (room.bytes < transfer.bytes) {
       failure_.fail(MPI_ERR_NO_MEM);
       transfer.bytes = room.bytes;
     }
@@ -669,7 +686,7 @@ class Links {
           if ((error = done(behind))) return error;
         continue;
       }
-      if (granted_ && slot >= window_ && slots_.waiting[slot - window_].waits) {
+      if (granted_ && slot >= window_ && slots_.ungranted[slot - window_].waits) {
         if ((error = send_granted(slot))) return error;
         continue;
       }

@@ -177,7 +177,7 @@ class SizedPayload {
   }
 
   BytesWire wire(const char* address, std::int64_t bytes, bool lost = false) const {
-    return {const_cast<char*>(address), bytes, lost, &fabric_->lost()};
+    return {const_cast<char*>(address), bytes, lost, &fabric_->lost_data()};
   }
 
   // --- blocks that are not in the flow -------------------------------------------------------------------------------
@@ -197,13 +197,13 @@ class SizedPayload {
 
   int start_direct(Fabric& fabric) {
     if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
-    const auto phase = fabric.transferring();
+    const auto phase = fabric.in_transfer_phase();
     for (const SizedState::End& end : all_.from) {
       const std::int64_t bytes = receive_.bytes(end.block);
       if (bytes <= direct_bytes_) continue;
       const int error =
           has_data() ? fabric.template start_background<false>(end.peer, wire(receive_.address(end.block), bytes))
-                     : fabric.template start_background<false>(end.peer, DroppedWire{bytes, &fabric.lost()});
+                     : fabric.template start_background<false>(end.peer, DroppedWire{bytes, &fabric.lost_data()});
       if (error) return error;
     }
     for (const SizedState::End& end : all_.to) {
@@ -356,8 +356,8 @@ class SizedPayload {
       return fabric.template start<false>(slot, number, message.peer, kind, wire(room.address, bytes), started,
                                           together);
     failure_.fail(MPI_ERR_NO_MEM);
-    const DroppedWire all{bytes, &fabric.lost(), with_sizes ? room : Piece{}};  // with `total` there may be room for
-                                                                                // the sizes
+    // With `total` there may be room for the sizes.
+    const DroppedWire all{bytes, &fabric.lost_data(), with_sizes ? room : Piece{}};
     return fabric.template start<false>(slot, number, message.peer, kind, all, started, together);
   }
 

@@ -99,7 +99,7 @@ class NodePeers {
   bool has_regions() const { return node_.regions().any(); }
 
   /// Publishes the core of this rank for ranks that wait for it.
-  void here() { node_.waiter().here(); }
+  void publish_core() { node_.waiter().publish_core(); }
 
   /// Ends each iteration of a waiting loop. Lets MPI make progress now and then. Waits a little if nothing has `moved`.
   /// `anyone`: see Waiter::turn().

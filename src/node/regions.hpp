@@ -27,8 +27,8 @@ struct RegionPlace {
 /// The regions that this process maps. Any thread may call any function.
 class Regions {
  public:
-  /// Adds a region. `id` (not 0) identifies it in all processes that share it. `own` is the address of this process's
-  /// part.
+  /// Adds a region. `id` identifies it in all processes that share it; 0: private memory, for which find() returns 0 as
+  /// for memory in no region. `own` is the address of this process's part.
   void add(std::uint64_t id, Segment segment, char* own);
 
   /// Removes the region whose part of this process is `own`, and frees its memory. Returns false if there is none.

@@ -31,7 +31,7 @@ class Waiter {
   Waiter(std::span<WaiterSlot> slots, std::size_t me,
          Oversubscription& oversubscription = Oversubscription::of_this_process())
       : slots_(slots), slot_(&slots[me]), oversubscription_(&oversubscription) {
-    here();
+    publish_core();
   }
   Waiter(Waiter&& other) noexcept { *this = std::move(other); }
   Waiter& operator=(Waiter&& other) noexcept {
@@ -45,7 +45,7 @@ class Waiter {
   ~Waiter() { moved(); }
 
   /// Publishes the CPU of this rank. Must be called now and then.
-  void here() {
+  void publish_core() {
     const std::int32_t now = sched_getcpu() + 1;
     if (now == cpu_and_one_ || !slot_) return;
     cpu_and_one_ = now;
@@ -73,7 +73,7 @@ class Waiter {
     if (idle_ == 2 * many) idle_ = many;  // the count stays in this range until something moves
     const bool yields = wanted || (anyone && idle_ > few) || (idle_ % some == 0 && others_here()) || for_long(polls);
     yields ? static_cast<void>(sched_yield()) : pause();
-    here();
+    publish_core();
     return yields;
   }
 

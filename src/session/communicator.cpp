@@ -228,16 +228,16 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     const auto calls = [&] { return small_calls(collective, shape_, block_bytes, knowledge_); };
     if (recalled_bytes_ > 0 && awaits) {
       if (!recalled_many_ && !setup_policy_.over({true}, calls())) return postponed(collective);
-      use_memory();
+      use_recalled();
     }
-    if (knowledge_.network.known()) describe_network();  // enough time may have passed to complete the measurement
+    if (knowledge_.network.known()) measure_network();  // enough time may have passed to complete the measurement
     Choice choice =
         unknown.empty() ? choose(collective, block_bytes, joined_ ? means_ : expected_means) : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
       if (awaits && !setup_policy_.over(in_earlier_runs(collective, block_bytes), calls()))
         return postponed(collective);
       if (awaits) learn_from_first_calls(collective);
-      if (!tuned(collective, shape_, options_)) describe_network();
+      if (!tuned(collective, shape_, options_)) measure_network();
       join(choice.spec);
       choice = choose(collective, block_bytes, means_);
     }

@@ -198,8 +198,8 @@ class Communicator {
 
   /// The queue of non-blocking exchanges of this communicator. nullptr, on all ranks: this exchange is left to the host
   /// MPI. The queue is made in one of the first calls. This call comes in the order of collectives, but does not wait
-  /// for other ranks. Where the host MPI's progress is locked, the call is only recorded by request_preparation(), and the next
-  /// blocking call prepares for it.
+  /// for other ranks. Where the host MPI's progress is locked, the call is only recorded by request_preparation(), and
+  /// the next blocking call prepares for it.
   StartedQueue* started(Collective collective, std::int64_t block_bytes);
 
   /// Starts an MPI_Ialltoall without data by the host MPI, on the application's communicator. This is done with MPICH,
@@ -241,7 +241,7 @@ class Communicator {
   bool ready() const { return records_known(); }
   /// Whether duplicates of its communicator can use this object for their exchanges (duplicates.hpp). The same on all
   /// ranks. Local.
-  bool can_be_shared();
+  bool can_serve_duplicates();
   bool shared() const { return shared_; }
   void share() { shared_ = true; }
   /// Sets the communicator of the current blocking call, which has the same ranks. They make their agreements on it
@@ -294,8 +294,9 @@ class Communicator {
   /// nullptr for equal blocks of no bytes. Requires decision.trying not to be empty.
   OnlineTuning* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
 
-  /// Measures the network between nodes, if there is one, so that the model can price trials by it. Collective.
-  void describe_network();
+  /// Measures the network between nodes, so that the model can price trials by it, unless it is known, is not needed,
+  /// or cannot be measured here. Collective.
+  void measure_network();
   /// The candidates for blocks of `block_bytes` bytes on average, among them the host MPI and `usual`. Local.
   std::vector<Expectation> candidates_beside(const CallKind& kind, std::int64_t block_bytes, const Spec& usual) const;
   /// Counts the blocks and messages that exchanges with neighbours cost each rank, once. Collective on the first call.
@@ -423,8 +424,8 @@ class Communicator {
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
   bool some_observed_ = false;  ///< calls are timed or watched on some rank
   void give_back_reserved();
-  /// Distributes what rank 0 remembers of earlier runs to all ranks. Collective.
-  void use_memory();
+  /// Distributes the measurements of earlier runs that rank 0 has recalled to all ranks. Collective.
+  void use_recalled();
   void remember();
   void remember_calls(Collective collective);
 

@@ -68,7 +68,7 @@ void report(Context& all, const char* ended_by) {
 void write_memory(Context& all) {
   if (all.reports.world_rank != 0 || all.process != getpid()) return;
   all.memory.write();
-  warn_of_memory();
+  warn_of_memory_store();
 }
 
 /// The hook of MPI_Finalize: a delete callback of an attribute of MPI_COMM_SELF. It is the last such callback if our
@@ -412,7 +412,7 @@ Statistics& statistics() { return context().statistics; }
 
 Recorder& recorder() { return context().recorder; }
 
-void warn_of_memory() {
+void warn_of_memory_store() {
   const std::string problem = context().memory.take_problem();
   if (!problem.empty()) warn_once(problem);
 }

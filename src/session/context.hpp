@@ -185,8 +185,8 @@ Communicator* kept_for(MPI_Comm comm);
 /// died.
 int raise(MPI_Comm comm, int error);
 
-/// Warns of a problem with the remembered measurements, once in the whole job.
-void warn_of_memory();
+/// Warns of a problem with the store of measurements of earlier runs, context().memory, once in the whole job.
+void warn_of_memory_store();
 
 /// Prints or writes the statistics, once.
 void report_statistics(Context& all);

@@ -115,7 +115,7 @@ Communicator* shared_by_duplicates(MPI_Comm comm) {
 
 bool share_with_duplicates(MPI_Comm comm, Communicator& made) {
   Duplicates* const all = is_being_freed(comm) ? nullptr : duplicates_of(comm);
-  if (!all || all->shared || !is_duplicate(comm, *all) || !made.can_be_shared()) return false;
+  if (!all || all->shared || !is_duplicate(comm, *all) || !made.can_serve_duplicates()) return false;
   all->shared = &made;
   made.share();
   return true;

@@ -41,7 +41,7 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
     if (++unlike_ < most_unlike) return pause_ = 1, usual();
     cut_short();
   }
-  if (trials_ && trials_->over()) learn();
+  if (trials_ && trials_->awaits_learning()) learn();
   if (pause_ > 0) return usual();
   if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes), direct)) {
     pause();
@@ -198,7 +198,7 @@ void OnlineTuning::prepare() {
     paused_s_ = PMPI_Wtime();
     return;
   }
-  communicator_.describe_network();
+  communicator_.measure_network();
   known_ = communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec);
   const auto arm_of = [&](const Spec& one) {
     return static_cast<int>(std::ranges::find(known_, one, &Expectation::spec) - known_.begin());

@@ -33,7 +33,7 @@ namespace swapmeet {
 namespace {
 
 constexpr const char* of_session =
-    "all ranks have called MPI_Session_init: it may be a session's, and outlive MPI_Finalize";
+    "all ranks have called MPI_Session_init: the communicator may be a session's, and outlive MPI_Finalize";
 
 /// The part of a hierarchy of MPI_COMM_WORLD that concerns the ranks of `comm`. Nothing if the hierarchy lacks one of
 /// them.
@@ -50,17 +50,21 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   return levels;
 }
 
-/// Watches a wait for all ranks, which ranks without the library would never join. The limit is that of the watchdog,
-/// if it is shorter than usual.
-SlowWait await_all_ranks(MPI_Comm comm) { return {comm, "the first all-to-all of a communicator", patience_s()}; }
+/// Returns a scope that watches the next wait for all ranks of `comm`, which ranks without the library would never
+/// join. Does not wait itself: local. The limit is that of the watchdog, if it is shorter than usual.
+SlowWait watch_for_absent_ranks(MPI_Comm comm) {
+  return {comm, "the first all-to-all of a communicator", patience_s()};
+}
 
-/// A text such as "; 8 ranks share a core", for the host with the most; "" if each rank has a core.
+/// A text such as "; 8 ranks share a core". `ranks_per_core`: the largest value of any kernel (rank_records.hpp). "" if
+/// each rank has a core.
 std::string sharing(double ranks_per_core) {
   return ranks_per_core > 1 ? "; " + short_text(ranks_per_core, 3) + " ranks share a core" : "";
 }
 
 }  // namespace
 
+/// Collective; waits.
 void Communicator::finish_setting_up() {
   if (records_known_) return;
   gathered_.empty() ? exchange_records() : end_record_exchange();
@@ -68,7 +72,7 @@ void Communicator::finish_setting_up() {
   if (options_.recording()) record(context().recorder);
 }
 
-/// The blocks of `first` if they are small and contiguous, to be sent with the records; else nothing.
+/// The blocks of `first` if they are small and contiguous, to be sent with the records; else nothing. Local.
 std::vector<char> Communicator::blocks_to_piggyback(const FirstCall& first) {
   constexpr std::int64_t most_bytes = sizeof RankRecord::block;
   if (simulated || shape_.ranks > gathered().with_blocks || may_be_on_device()) return {};
@@ -83,32 +87,38 @@ std::vector<char> Communicator::blocks_to_piggyback(const FirstCall& first) {
   return {blocks, blocks + bytes * shape_.ranks};
 }
 
+/// Collective; waits.
 void Communicator::exchange_records(const FirstCall* first) {
   records_known_ = true;
-  setup_policy_.set_up();
+  setup_policy_.setup_begins();
   const auto now = doing(Doing::meeting);
   mine_ = make_record();
   if (first) piggybacked_ = blocks_to_piggyback(*first);
   GatheredRecords records = [&] {
-    const SlowWait watched = await_all_ranks(user_);
+    const SlowWait watched = watch_for_absent_ranks(user_);
     return gather_records(mine_, gathered(), user_, piggybacked_);
   }();
   make_job(records);
   apply_records(std::move(records));
 }
 
+/// Starts an MPI_Iallgather in the order of collectives, but does not wait for other ranks.
 int Communicator::begin_record_exchange() {
-  setup_policy_.set_up();  // here, because ranks complete the exchange of records at different times
+  // Here, and not when the records have arrived, because they arrive at different times: all ranks must stop leaving
+  // calls to the host MPI at the same call.
+  setup_policy_.setup_begins();
   mine_ = make_record();
   const int error = begin_gathering_records(mine_, gathered_, user_, arrival_);
   if (error) gathered_.clear();
   return error;
 }
 
+/// Waits for the records of all ranks. Unlike exchange_records() it does not call make_job(): started() begins this
+/// exchange only where the communicator of the job exists.
 void Communicator::end_record_exchange() {
   records_known_ = true;
   const int error = [&] {
-    const SlowWait watched = await_all_ranks(user_);
+    const SlowWait watched = watch_for_absent_ranks(user_);
     return arrival_ == MPI_REQUEST_NULL ? MPI_SUCCESS : finish_suspended(arrival_);
   }();
   GatheredRecords records;
@@ -118,14 +128,14 @@ void Communicator::end_record_exchange() {
   apply_records(std::move(records));
 }
 
-/// Makes the record that this rank sends, and reserves its part of shared memory.
+/// Makes the record that this rank sends, and reserves its part of shared memory. Local.
 RankRecord Communicator::make_record() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   reserved_ = NodePeers::reserve(context().share_bytes, context().arenas);
   guarded([&] {  // the other ranks wait for the record, so lack of memory must not end this
     if (rank_ == 0 && !options_.algorithm) recalled_ = context().memory.recall(shape_.ranks);
-    warn_of_memory();
+    warn_of_memory_store();
     return MPI_SUCCESS;
   });
   RankRecord mine{{},
@@ -148,7 +158,8 @@ RankRecord Communicator::make_record() {
   return mine;
 }
 
-// The job has no communicator yet if the library was loaded after MPI_Init.
+/// Collective if a communicator of the job is made; else local. The job has no communicator yet if the library was
+/// loaded after MPI_Init.
 void Communicator::make_job(const GatheredRecords& records) {
   if (records.job || records.fault || shape_.ranks != context().world_ranks) return;
   context().job.begin(patience_s());
@@ -162,6 +173,8 @@ void Communicator::make_job(const GatheredRecords& records) {
   peers_.team = team_.get();
 }
 
+/// Applies the result of the exchange of records. Collective: the ranks exchange the numbers of their teams if the
+/// records lack them, and look for the difference if their options differ; otherwise it does not communicate.
 void Communicator::apply_records(GatheredRecords records) {
   number_ = records.number;
   refuse_strangers(records);
@@ -198,7 +211,7 @@ void Communicator::apply_records(GatheredRecords records) {
 
 /// Handles ranks that sent no record, or records of another version. If a rank has sent no record, the call ends with
 /// an error: that rank's all-to-all, and perhaps that of other ranks, has received records in place of data. If
-/// versions differ, calls are left to the host MPI.
+/// versions differ, calls are left to the host MPI. Local.
 void Communicator::refuse_strangers(const GatheredRecords& records) {
   constexpr const char* versions = "ranks have different versions of the library";
   constexpr const char* instead = "; using the host MPI. Preload the same file in all ranks";
@@ -218,7 +231,8 @@ void Communicator::refuse_strangers(const GatheredRecords& records) {
     return;
   }
   give_back_reserved();
-  // By then the first rank with a record has ended the job; if it has noticed nothing, this rank reports.
+  // The first rank with a record throws at once, which normally ends the job. The others wait before they throw, so
+  // that only one reports.
   constexpr unsigned others_wait_s = 1;
   if (records.first_with_record != rank_) sleep(others_wait_s);
   refusal_ = "a rank runs without the library";
@@ -228,12 +242,14 @@ void Communicator::refuse_strangers(const GatheredRecords& records) {
       how_to_preload());
 }
 
-bool Communicator::can_be_shared() {
+/// Local: find_nodes() needs no other rank, because the hosts are known.
+bool Communicator::can_serve_duplicates() {
   return records_known_ && refusal_.empty() && !threaded_ && !some_observed_ && !recorded_ && !options_.check &&
          !hosts_.empty() && find_nodes().empty() && nodes() == 1;
 }
 
-void Communicator::use_memory() {
+/// Collective. Rank 0 sends the measurements of earlier runs; all ranks use them if all have received the same.
+void Communicator::use_recalled() {
   std::string recalled = std::exchange(recalled_, {}).text;
   recalled.resize(std::exchange(recalled_bytes_, 0));
   const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, peers_) == MPI_SUCCESS;
@@ -243,7 +259,7 @@ void Communicator::use_memory() {
   for (Evidence& one : usable(parse_recalled(recalled))) knowledge_.evidence.push_back(std::move(one));
 }
 
-/// Returns this rank's reserved part of shared memory, which was not used, and drops the records for joining.
+/// Returns this rank's reserved part of shared memory, which was not used, and drops the records for joining. Local.
 void Communicator::give_back_reserved() {
   if (reserved_) NodePeers::give_back(*reserved_, context().arenas);
   reserved_.reset();
@@ -257,8 +273,9 @@ void Communicator::leave_devices_alone(std::string_view driver) {
               options_.algorithm_from + " there too, and bring such buffers to the host.");
 }
 
-/// Measures the network between nodes, except in a coroutine, where it would delay the host MPI's progress.
-void Communicator::describe_network() {
+/// Measures the network between nodes, unless it is known, is not needed, or cannot be measured here. In a coroutine it
+/// is not measured, because that would delay the host MPI's progress. Collective.
+void Communicator::measure_network() {
   if (simulated || nodes() == 1 || options_.trials_share == 0 || options_.algorithm || Coroutine::here()) return;
   if (knowledge_.network.complete() || !has_messages()) return;
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
@@ -269,6 +286,7 @@ void Communicator::describe_network() {
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
 
+/// Collective if the hosts of the ranks must be gathered: the records lack them, and SWAPMEET_NODES is not set.
 std::string Communicator::find_nodes() {
   if (!shape_.hierarchy.empty()) return "";
   if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
@@ -283,6 +301,7 @@ std::string Communicator::find_nodes() {
   return "";
 }
 
+/// Collective on the first call.
 void Communicator::join(const Spec& likely) {
   if (joined_) return;
   joined_ = true;
@@ -300,6 +319,7 @@ void Communicator::join(const Spec& likely) {
   plans_.push_back(std::move(plan));
 }
 
+/// Collective.
 NodePeers::Joined Communicator::join_over(std::int64_t& share_bytes, const NodePeers::Prepare& prepare) {
   Context& all = context();
   const NodeGroup group(peers_, shape_.hierarchy.front());
@@ -311,12 +331,12 @@ NodePeers::Joined Communicator::join_over(std::int64_t& share_bytes, const NodeP
     return {nullptr, {false, false, "MPI cannot gather the answers of the ranks of a node"}};
   }
   reserved_.reset();
-  // The limit of shared memory is divided by `most_members`: the largest number of ranks on the node, of all
-  // communicators, unless ranks share cores.
   const auto members = static_cast<std::int64_t>(node_records.size());
   Oversubscription::of_this_process().has_ranks(members);
-  const std::int64_t cores =
-      std::ranges::max_element(node_records, {}, &NodeRecord::processors)->processors;  // the same on all ranks
+  // the same on all ranks of the node
+  const std::int64_t cores = std::ranges::max_element(node_records, {}, &NodeRecord::processors)->processors;
+  // An upper bound of the ranks on the node, over all communicators: no more than cores, unless this communicator has
+  // more there. The limit of shared memory is divided by it.
   const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
   NodePeers::Joined joined = NodePeers::join(peers_, group, node_records, options_.shm_limit_bytes / most_members,
                                              all.regions, all.arenas, prepare);
@@ -331,6 +351,7 @@ void Communicator::leave() {
   context().share_bytes -= std::exchange(share_bytes_, 0);
 }
 
+/// Collective.
 int Communicator::allocate(std::int64_t bytes, char*& memory) {
   if (inter_) return MPI_ERR_COMM;
   memory = !simulated && refusal_.empty() && find_nodes().empty() ? allocate_shared(bytes) : nullptr;
@@ -342,6 +363,7 @@ int Communicator::allocate(std::int64_t bytes, char*& memory) {
   return MPI_SUCCESS;
 }
 
+/// Collective. All ranks of all nodes agree whether the memory is shared.
 char* Communicator::allocate_shared(std::int64_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const NodeGroup group(user_, shape_.hierarchy.front());
@@ -349,7 +371,9 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
   std::vector<std::size_t> parts;
   if (group.gather(mine, parts) != MPI_SUCCESS) return nullptr;
   const std::size_t memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page;
-  std::size_t all = 0, first = 0;  // a reservation beyond this memory would first take it from other processes
+  // More than the memory of the node is not even requested: the request would fail only after it had used up the memory
+  // that other processes need.
+  std::size_t all = 0, first = 0;
   for (std::size_t i = 0; i < parts.size() && all <= memory_bytes; ++i) {
     if (i == static_cast<std::size_t>(group.me())) first = all;
     all += std::min(parts[i], memory_bytes + 1);
@@ -358,7 +382,8 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
   if (all > memory_bytes)
     too_much = "the ranks of a node ask for more than its " + std::to_string(memory_bytes) + " bytes of memory";
   Segment segment;
-  // Other nodes, and other containers of this node, may have enough memory.
+  // All ranks of all nodes must agree, because group.share() is collective over the communicator: other nodes, and
+  // other containers of this node, may have enough memory.
   if (!no_rank_has(too_much, problem, user_) || !group.share(all, first, mine, segment, problem)) {
     warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
     return nullptr;

@@ -81,8 +81,8 @@ class Rendezvous {
     std::deque<std::uint32_t> over{};  ///< slots whose messages have ended
 
     void enter(std::size_t index, const Round&) { step = index; }
-    Phase transferring() const { return {}; }
-    Phase waiting() const { return {}; }
+    Phase in_transfer_phase() const { return {}; }
+    Phase in_wait_phase() const { return {}; }
     bool waits_for_all() const { return false; }
     int finish_all() const { return 0; }
     template <class Done>

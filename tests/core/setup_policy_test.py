@@ -79,5 +79,5 @@ def test_no_call_is_left_once_the_ranks_meet() -> None:
     policy = _core.SetupPolicy()
     policy.leave(8)
     assert policy.leaves_call()
-    policy.meet()
+    policy.setup_begins()
     assert not policy.leaves_call()

@@ -50,7 +50,7 @@ class Application:
         arms = beliefs(expected)
         if self.host_known:
             arms[NATIVE] = (self.call_s[NATIVE], 0.1, 2)
-        self.trials = _core.Trials(self.share, arms, self.usual, in_a_row=self.in_a_row, early=self.early)
+        self.trials = _core.Trials(self.share, arms, self.usual, in_a_row=self.in_a_row, early_calls=self.early)
         self.random = random.Random(self.seed)
 
     def call(self, arm: int) -> float:
@@ -281,7 +281,7 @@ def test_ranks_with_other_clocks_do_the_same() -> None:
         assert len({trials.next() for trials in ranks}) == 1
         for trials in ranks:
             trials.took(draw.random() * 1e-5, draw.random() * 1e-4, draw.random())
-        assert all(trials.over for trials in ranks)
+        assert all(trials.awaits_learning for trials in ranks)
         most = [max(values) for values in zip(*(trials.times for trials in ranks), strict=True)]
         for trials in ranks:
             trials.learn(most)

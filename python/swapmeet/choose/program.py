@@ -180,7 +180,7 @@ class Program:
         if self._several_nodes:
             return _core.Trials(self._options.trials_share, arms, usual, calls=first)
         so_far = first if self._kind.collective == "alltoall" else 0  # what unequal ones have taken is not known
-        return _core.Trials(self._options.trials_share, arms, usual, calls=so_far, early=0)
+        return _core.Trials(self._options.trials_share, arms, usual, calls=so_far, early_calls=0)
 
     def _tries(self) -> bool:
         if self._kind.block_bytes == 0 and self._kind.collective == "alltoall":

@@ -355,7 +355,10 @@ class Links {
     std::ranges::fill(slots_.messages, Slots::none);
     slots_.probes.clear();
     for (Transfer& transfer : slots_.transfers) transfer.link = nullptr;
-    if (background_) swapmeet::abandon(background_->requests, {});
+    if (background_) {
+      const auto all = std::span(background_->requests).first(background_used_);
+      swapmeet::abandon(all.first(background_receives_), all.subspan(background_receives_));
+    }
     if (local_.node_peers) local_.node_peers->abandon(sent_);
   }
 

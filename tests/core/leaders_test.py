@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 from core.bruck_test import node_maps
-from core.flow_test import mutated, run
+from core.flow_test import mutations_run, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import examples
@@ -101,24 +101,12 @@ def test_batches_of_messages_would_deadlock() -> None:
 def test_mutations_are_found() -> None:
     """A schedule that is proved although something was changed in it delivers all the same."""
     draw = random.Random(7)
-    outcomes = Counter[bool]()
-    for _ in range(500):
+
+    def drawn() -> list[_core.Schedule]:
         nodes, window, per_node = draw.choice(("4+2", "3", "cyclic:2")), draw.choice("12"), draw.choice(LEADERS)
-        texts = [str(plan) for plan in schedules(f"per-node={per_node},window={window},pack=datatype", 6, nodes)]
-        for _ in range(draw.randint(1, 2)):
-            texts = mutated(texts, draw)
-        plans = [_core.parse_schedule(text) for text in texts]
-        try:
-            good = (
-                _core.verify_schedules(plans).proved
-                and _core.verify_flows([_core.flow_of(plan) for plan in plans]).proved
-            )
-        except ValueError:
-            continue
-        outcomes[good] += 1
-        if good:
-            sizes = [[draw.choice((0, 3, 50)) for _ in range(6)] for _ in range(6)]
-            assert run([_core.flow_of(plan) for plan in plans], sizes, draw), texts
+        return schedules(f"per-node={per_node},window={window},pack=datatype", 6, nodes)
+
+    outcomes = mutations_run(500, draw, drawn)
     assert min(outcomes.values()) > 20, outcomes
 
 

@@ -135,15 +135,6 @@ MISTAKES = (
         (MPI + "errors_test.py::test_all_that_lack_data_for_a_count_of_one_rank_get_an_error",),
     ),
     Mistake(
-        "all kinds of messages have the same tag",
-        "The tags of messages do not say what these are, so that a head may be taken for data.",
-        "team/tags.hpp",
-        "return static_cast<int>(kind) |",
-        "return (MUTANT ? 1 : static_cast<int>(kind)) |",
-        CHECK,
-        (BY_HEADS, BY_ONE_COUNT),
-    ),
-    Mistake(
         "memory of heads is counted for ever",
         "The memory of messages that go ahead of others is counted as in use, and never as given back.",
         "exchange/sized.hpp",

@@ -150,10 +150,10 @@ def test_another_version_leaves_the_job_to_the_host_mpi(
     one = job(mpi, limit_s=0)
     own = library(one.mpi)
     code = own.read_bytes()
-    # In instructions the version is in parts of four bytes or more.
+    # Where it is part of instructions the version is in parts of four bytes or more.
     before = __version__.encode()[:4]
     after = re.sub(rb"\d", b"9", before)
-    assert code.count(before) > 1
+    assert before in code
     other = tmp_path / "libswapmeet.so"
     other.write_bytes(code.replace(before, after))
     done = one.ended(one.words([own, own, other], form, "8"), 3)

@@ -181,7 +181,7 @@ def test_exchanges_by_messages_start_in_opposite_orders(started, spec: str) -> N
 def test_two_threads_start_exchanges_by_the_thousand(launch, compiled, wheel: str) -> None:
     """While a thread of the library moves them on."""
     env = {"SWAPMEET_NONBLOCKING": "thread", "SWAPMEET_FIRST_CALLS": "0"}
-    done = launch(3, [compiled(wheel, "many_started", "-pthread"), "3000"], mpi=wheel, env=env, timeout=120)
+    done = launch(3, [compiled(wheel, "many_started", "-pthread"), "20000"], mpi=wheel, env=env, timeout=120)
     assert (done.returncode, done.stdout) == (0, "many_started: right\n"), done.stdout + done.stderr
 
 

@@ -234,8 +234,9 @@ $(MODULES): $(VENV)/.python
 
 # What launches programs needs no core: one library is compiled when it is first asked for, and nothing else.
 $(VENV)/.commands: $(VENV)/.tools $(MODULES)
-	@[ -e $(VENV)/.package ] || $(PIP) --no-build-isolation --config-settings=cmake.define.SWAPMEET_PYTHON=OFF \
-		--config-settings=cmake.define.SWAPMEET_CORE=/none --editable '.[demo]'
+	@if [ -e $(VENV)/.package ]; then $(MAKE) --no-print-directory $(VENV)/.package; else \
+		$(PIP) --no-build-isolation --config-settings=cmake.define.SWAPMEET_PYTHON=OFF \
+			--config-settings=cmake.define.SWAPMEET_CORE=/none --editable '.[demo]'; fi
 	@touch $@
 
 # What Python knows of the core is written down by nanobind, for mypy and editors: python/swapmeet/_core.pyi.

@@ -11,7 +11,7 @@ SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void
     constexpr MPI_Aint most = MPI_Aint{1} << 48;
     const bool valid = bytes >= 0 && bytes <= most && base;
     char* memory = nullptr;
-    const int error = communicator->allocate(valid ? bytes : 0, memory);  // collective: also after a mistake
+    const int error = communicator->node().allocate(valid ? bytes : 0, memory);  // collective: also after a mistake
     if (error || valid) {
       if (!error) *static_cast<void**>(base) = memory;
       return error ? swapmeet::failed(error) : error;

@@ -10,7 +10,7 @@ SWAPMEET_EXPORT int swapmeet_phases_begin(MPI_Comm comm) {
   return swapmeet::guarded_call([&]() -> int {
     swapmeet::Communicator* const communicator = swapmeet::known_to_serve(comm);
     if (!communicator) return swapmeet::no_communicator();
-    communicator->begin_phases();
+    communicator->observer().begin_phases();
     return MPI_SUCCESS;
   });
 }
@@ -19,7 +19,7 @@ SWAPMEET_EXPORT int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_P
   return swapmeet::guarded_call([&]() -> int {
     swapmeet::Communicator* const communicator = swapmeet::known_to_serve(comm);
     if (!communicator) return swapmeet::no_communicator();
-    const std::optional<swapmeet::PhaseTimes> times = communicator->end_phases();
+    const std::optional<swapmeet::PhaseTimes> times = communicator->observer().end_phases();
     if (!times || !seconds)
       return swapmeet::failed(
           MPI_ERR_ARG, seconds ? "phases were not measured: swapmeet_phases_begin() begins that" : "`seconds` is NULL");
@@ -38,7 +38,7 @@ SWAPMEET_EXPORT int swapmeet_trace(MPI_Comm comm, const char* file) {
   return swapmeet::guarded_call([&]() -> int {
     swapmeet::Communicator* const communicator = swapmeet::known(comm);
     if (!communicator) return swapmeet::no_communicator();
-    const int error = communicator->trace(file);
+    const int error = communicator->observer().trace(file);
     return error ? swapmeet::failed(error) : error;
   });
 }

@@ -53,7 +53,7 @@ int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, Make make) {
   const int lacking = guarded(prepare, lacks);
   if (!problem.empty()) request.reset();
   int error = MPI_SUCCESS;
-  std::unique_ptr<Planned> planned = communicator->plan(std::move(request), options, problem, error);
+  std::unique_ptr<Planned> planned = communicator->planner().plan(std::move(request), options, problem, error);
   if (!planned) return failed(lacking ? lacking : error, problem);
   made->planned = std::move(planned);
   *plan = made.release();

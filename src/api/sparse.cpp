@@ -98,7 +98,8 @@ struct Sending {
         places.push_back(i == 0 ? 0 : places.back() + static_cast<MPI_Aint>(given.counts[i - 1]));
     }
     blocks.emplace(given.base, given.counts, given.displacements ? given.displacements : places.data(), *type);
-    if (const int error = blocks->committed() ? MPI_SUCCESS : Staging::check(*blocks, 1, communicator.packing()))
+    if (const int error =
+            blocks->committed() ? MPI_SUCCESS : Staging::check(*blocks, 1, communicator.members().packing()))
       return {error, ""};
     if (may_be_on_device()) {
       if (const int error = host.take(*blocks, given.messages, true)) return {error, ""};
@@ -118,7 +119,7 @@ int exchange(const Given& given, Communicator& communicator, std::unique_ptr<Rec
   Sending sending;
   const auto prepare = [&] {
     received = std::make_unique<Received>();
-    refusal = sending.take(given, communicator.datatypes(), communicator);
+    refusal = sending.take(given, communicator.memory().datatypes, communicator);
     return MPI_SUCCESS;
   };
   const auto lacks = [&](int error, const char* what) {

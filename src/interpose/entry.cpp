@@ -17,7 +17,7 @@ namespace {
 /// Whether all calls of this collective on `known` are left to the host MPI. This is the fast path, which skips the
 /// decision.
 [[gnu::always_inline]] inline bool left_to_host(Collective collective, Communicator* known) {
-  return known && known->left_to_host(collective).again();
+  return known && known->fast_paths().left_to_host(collective).again();
 }
 
 // Each of the following functions returns false if the call must be passed to the host MPI; `host_call.done()` must
@@ -35,7 +35,7 @@ template <class Count>
   Communicator* const communicator = known ? known : serving(comm, &first);
   if (!communicator) return false;
   const bool in_place = send == MPI_IN_PLACE;
-  Repeat& repeat = communicator->repeat();
+  Repeat& repeat = communicator->fast_paths().repeat;
   const bool alike = in_place ? repeat.is(0, MPI_DATATYPE_NULL, receive_count, receive_type)
                               : repeat.is(send_count, send_type, receive_count, receive_type);
   if (alike && repeat.by != Repeat::By::nobody) {
@@ -46,7 +46,7 @@ template <class Count>
       return serve_again(from, receive, *communicator, error);
     }
   }
-  Datatypes& types = communicator->datatypes();
+  Datatypes& types = communicator->memory().datatypes;
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
   const Datatype& sent = in_place || send_type == receive_type ? in.type(0) : types[send_type];
   const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, sent);
@@ -66,7 +66,7 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
       mistake_in(Side{send, send_counts, send_displacements, &send_type},
                  Side{receive, receive_counts, receive_displacements, &receive_type}, false, communicator->ranks()))
     return false;
-  Datatypes& types = communicator->datatypes();
+  Datatypes& types = communicator->memory().datatypes;
   const Blocks in(receive, receive_counts, receive_displacements, types[receive_type]);
   const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, types[send_type]);
   const Rank ranks = communicator->ranks();
@@ -86,10 +86,10 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
                  Side{receive, receive_counts, receive_displacements, receive_types}, true, communicator->ranks()))
     return false;
   const Blocks in(receive, receive_counts, receive_displacements,
-                  communicator->receive_types(receive_types, communicator->ranks()));
+                  communicator->memory().types_to_receive(receive_types, communicator->ranks()));
   const Blocks out = in_place ? in
                               : Blocks(send, send_counts, send_displacements,
-                                       communicator->send_types(send_types, communicator->ranks()));
+                                       communicator->memory().types_to_send(send_types, communicator->ranks()));
   const Rank ranks = communicator->ranks();
   return serve(Call{Collective::alltoallw, in_place, out, in, comm, {ranks, ranks}}, *communicator, host_call, error);
 }
@@ -99,7 +99,7 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
 /// The Communicator of `comm`, or nullptr if `comm` has no virtual topology.
 Communicator* with_neighbours(MPI_Comm comm, Communicator* known) {
   Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
-  return communicator && communicator->neighbourhood() ? communicator : nullptr;
+  return communicator && communicator->neighbours().neighbourhood() ? communicator : nullptr;
 }
 
 template <class Count>
@@ -107,11 +107,11 @@ bool neighbor_alltoall(const void* send, Count send_count, MPI_Datatype send_typ
                        MPI_Datatype receive_type, MPI_Comm comm, Communicator* known, HostCall& host_call, int& error) {
   Communicator* const communicator = with_neighbours(comm, known);
   if (!communicator) return false;
-  const Neighbourhood* const all = communicator->neighbourhood();
+  const Neighbourhood* const all = communicator->neighbours().neighbourhood();
   const Degrees blocks = all->degrees();
   const EqualSide<Count> sent{send, send_count, send_type}, received{receive, receive_count, receive_type};
   if (mistaken_among_neighbours(sent, received, blocks)) return false;
-  Datatypes& types = communicator->datatypes();
+  Datatypes& types = communicator->memory().datatypes;
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
   const Blocks out(send, std::int64_t{send_count}, types[send_type]);
   return serve(Call{Collective::neighbor_alltoall, false, out, in, comm, blocks, all}, *communicator, host_call, error);
@@ -131,13 +131,13 @@ bool neighbor_alltoallv(const void* send, const Count* send_counts, const Displa
                         Communicator* known, HostCall& host_call, int& error) {
   Communicator* const communicator = with_neighbours(comm, known);
   if (!communicator) return false;
-  const Neighbourhood* const all = communicator->neighbourhood();
+  const Neighbourhood* const all = communicator->neighbours().neighbourhood();
   const Degrees blocks = all->degrees();
   const UnequalSide<Count, Displacement> sent{send, send_counts, send_displacements, &send_type},
       received{receive, receive_counts, receive_displacements, &receive_type};
   if (mistaken_among_neighbours(sent, received, blocks, false)) return false;
   const auto type = [communicator](const MPI_Datatype* one) -> const Datatype& {
-    return communicator->datatypes()[*one];
+    return communicator->memory().datatypes[*one];
   };
   const Blocks in = blocks_of(received, blocks.in, type), out = blocks_of(sent, blocks.out, type);
   return serve(Call{Collective::neighbor_alltoallv, false, out, in, comm, blocks, all}, *communicator, host_call,
@@ -151,15 +151,17 @@ bool neighbor_alltoallw(const void* send, const Count* send_counts, const Displa
                         Communicator* known, HostCall& host_call, int& error) {
   Communicator* const communicator = with_neighbours(comm, known);
   if (!communicator) return false;
-  const Neighbourhood* const all = communicator->neighbourhood();
+  const Neighbourhood* const all = communicator->neighbours().neighbourhood();
   const Degrees blocks = all->degrees();
   const UnequalSide<Count, Displacement> sent{send, send_counts, send_displacements, send_types},
       received{receive, receive_counts, receive_displacements, receive_types};
   if (mistaken_among_neighbours(sent, received, blocks, true)) return false;
-  const Blocks in = blocks_of(received, blocks.in,
-                              [&](const MPI_Datatype* types) { return communicator->receive_types(types, blocks.in); });
-  const Blocks out = blocks_of(sent, blocks.out,
-                               [&](const MPI_Datatype* types) { return communicator->send_types(types, blocks.out); });
+  const Blocks in = blocks_of(received, blocks.in, [&](const MPI_Datatype* types) {
+    return communicator->memory().types_to_receive(types, blocks.in);
+  });
+  const Blocks out = blocks_of(sent, blocks.out, [&](const MPI_Datatype* types) {
+    return communicator->memory().types_to_send(types, blocks.out);
+  });
   return serve(Call{Collective::neighbor_alltoallw, false, out, in, comm, blocks, all}, *communicator, host_call,
                error);
 }

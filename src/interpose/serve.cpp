@@ -17,9 +17,9 @@ namespace {
 int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan, bool stage_send, bool stage_receive,
                     int failure, bool& sent) {
   const Blocks& send = call.in_place ? call.receive : call.send;
-  Staging &out = communicator.send_staging(), &in = communicator.receive_staging();
+  Staging &out = communicator.memory().send_staging, &in = communicator.memory().receive_staging;
   Invocation exchange = communicator.next_exchange();
-  const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
+  const auto phase = Watch(communicator.observer().clock()).during(CallPhase::copy);
   const auto staged = [&]() -> int {
     if ((stage_send && !Staging::packs(send, call.sent_blocks())) ||
         (stage_receive && !Staging::packs(call.receive, call.blocks.in)))
@@ -27,7 +27,7 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
     if ((stage_send && !out.reserve(send, call.sent_blocks(), call.to())) ||
         (stage_receive && !in.reserve(call.receive, call.blocks.in, call.from())))
       return MPI_ERR_NO_MEM;
-    return stage_send ? out.pack(send, communicator.packing()) : MPI_SUCCESS;
+    return stage_send ? out.pack(send, communicator.members().packing()) : MPI_SUCCESS;
   };
   exchange.failure = failure ? failure : staged();
   phase.then(CallPhase::other);
@@ -35,9 +35,10 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   int error = plan.run(ready && stage_send ? out.blocks() : send, ready && stage_receive ? in.blocks() : call.receive,
                        exchange, sent);
   phase.then(CallPhase::copy);
-  if (!error && stage_receive && in.unpack(call.receive, communicator.packing()) != MPI_SUCCESS)
-    error = in.unpack(call.receive, communicator.packing());  // a failed MPI call often succeeds when repeated
-  if (plan.broken()) return error;                            // MPI may still read from staging memory
+  if (!error && stage_receive && in.unpack(call.receive, communicator.members().packing()) != MPI_SUCCESS)
+    error =
+        in.unpack(call.receive, communicator.members().packing());  // a failed MPI call often succeeds when repeated
+  if (plan.broken()) return error;                                  // MPI may still read from staging memory
   if (stage_send) out.release();
   if (stage_receive) in.release();
   return error;
@@ -52,7 +53,7 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
     if (const int error = side->committed() || (call.in_place && side == &call.send)
                               ? MPI_SUCCESS
                               : Staging::check(*side, side == &call.send ? call.blocks.out : call.blocks.in,
-                                               communicator.packing())) {
+                                               communicator.members().packing())) {
       if (refused(error)) return error;
       failure = error;
     }
@@ -102,30 +103,31 @@ bool lies_directly(const Call& call) {
 /// `trying` is set to the online tuning that counts such calls, or nullptr. `trial` is set as by tried().
 Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& trying, OnlineTuning*& trial) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
-  Decision& first = communicator.decide(call.collective, block_bytes);
+  Decision& first = communicator.decisions().decide(call.collective, block_bytes);
   Decision* decision = &first;
   if (!first.trying.empty()) [[unlikely]]
-    trying = communicator.trying(call.collective, first, block_bytes);
+    trying = communicator.decisions().trying(call.collective, first, block_bytes);
   if (trying) [[unlikely]] {
     decision = &tried(call, block_bytes, *trying, trial);
-    trying = communicator.trying(call.collective, first, block_bytes);  // tuning of the next call; same on all ranks
+    trying = communicator.decisions().trying(call.collective, first,
+                                             block_bytes);  // tuning of the next call; same on all ranks
   }
   if (block_bytes > decision->unchecked_bytes) [[unlikely]]
-    decision = &communicator.within_limits(*decision, call.collective, call.in_place, block_bytes);
+    decision = &communicator.decisions().within_limits(*decision, call.collective, call.in_place, block_bytes);
   std::chrono::nanoseconds agreement{};
   if (decision->sized) {
     const bool timed = !decision->explained;
     const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     const Blocks& send = call.in_place ? call.receive : call.send;
-    const auto now = communicator.doing(Doing::sizes);
+    const auto now = communicator.observer().doing(Doing::sizes);
     Invocation exchange = communicator.next_exchange();
     if (!decision->sized->agree(send, call.receive, communicator.options().scratch_limit_bytes, exchange))
-      decision = &communicator.decline(call.collective, too_much_memory);
+      decision = &communicator.decisions().decline(call.collective, too_much_memory);
     if (timed) agreement = std::chrono::steady_clock::now() - begin;
   }
   if (!decision->explained) [[unlikely]] {
     decision->explained = true;
-    explain(name_of(call.collective), call.collective, communicator, *decision, agreement);
+    explain(name_of(call.collective), call.collective, communicator.members(), *decision, agreement);
   }
   return *decision;
 }
@@ -134,7 +136,8 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
 void note(const Call& call, Communicator& communicator, HostCall& host_call) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   const bool derived = !sent.contiguous() || !call.receive.contiguous();
-  host_call.noted = context().recorder.note(*communicator.recorded(), call.collective, call.in_place, derived, sent);
+  host_call.noted =
+      context().recorder.note(*communicator.observer().recorded(), call.collective, call.in_place, derived, sent);
 }
 
 /// Remembers a call whose decision equal calls may reuse. It is called only if no statistics, records or observations
@@ -146,7 +149,7 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   // Online tuning counts the calls of each class of sizes separately, so equal blocks that it tunes need a decision.
   if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
       (decision.trying.empty() || of_unequal_blocks(call.collective)))
-    communicator.left_to_host(call.collective) = {true, trying};
+    communicator.fast_paths().left_to_host(call.collective) = {true, trying};
   if ((ours && !decision.plan) || call.collective != Collective::alltoall) return;
   if (call.in_place && ours && !decision.plan->allows_in_place()) return;
   const Blocks &receive = call.receive, &send = call.in_place ? receive : call.send;
@@ -161,7 +164,7 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
     repeat.rows = *rows;
   }
   if (call.in_place) repeat.send_count = 0, repeat.send_type = MPI_DATATYPE_NULL;
-  communicator.repeat() = repeat;
+  communicator.fast_paths().repeat = repeat;
 }
 
 /// Whether the call is complete with `error`. It is not if MPI refused an argument before anything was sent: the host
@@ -187,14 +190,14 @@ bool run(const Call& call, Communicator& communicator, const Decision& decision,
 
 void HostCall::count() const {
   if (!observed.communicator) return decision->tally().add(bytes, std::chrono::steady_clock::now() - begin, blocks);
-  const PhaseTimes times = observed.communicator->call_ends(*observed.decision, observed.bytes);
+  const PhaseTimes times = observed.communicator->observer().call_ends(*observed.decision, observed.bytes);
   if (!decision) return;
   decision->tally().add(bytes, std::accumulate(times.begin(), times.end(), std::chrono::nanoseconds{}), blocks);
   if (observed.communicator->options().phases) decision->tally().add_phases(times);
 }
 
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error) {
-  Repeat& repeat = communicator.repeat();
+  Repeat& repeat = communicator.fast_paths().repeat;
   bool sent = false;
   repeat.rows.send = static_cast<char*>(const_cast<void*>(send));
   repeat.rows.receive = static_cast<char*>(receive);
@@ -203,29 +206,31 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 }
 
 bool serve(const Call& call, Communicator& communicator, HostCall& host_call, int& error) {
-  communicator.called_on(call.comm);
+  communicator.members().called_on(call.comm);
   const bool left = communicator.leaves_call();
   if (!left) [[likely]]
     communicator.be_ready();
   std::vector<char> arrived;  // blocks of this call that were piggybacked on the exchange of parameters
-  if (communicator.has_piggybacked()) [[unlikely]]
-    arrived = communicator.take_piggybacked();
+  if (communicator.records().has_piggybacked()) [[unlikely]]
+    arrived = communicator.records().take_piggybacked();
   if (communicator.options().check) [[unlikely]]
-    if (!communicator.check_arguments({call.collective, call.in_place, call.send, call.receive, call.neighbourhood}))
+    if (!communicator.observer().check_arguments(
+            {call.collective, call.in_place, call.send, call.receive, call.neighbourhood}))
       return error = MPI_ERR_ARG, true;
-  if (communicator.recorded()) [[unlikely]]
+  if (communicator.observer().recorded()) [[unlikely]]
     note(call, communicator, host_call);
-  const bool observed = communicator.observed();
+  const bool observed = communicator.observer().observed();
   if (observed) [[unlikely]]
-    communicator.call_begins(call.collective);
+    communicator.observer().call_begins(call.collective);
   OnlineTuning* trying = nullptr;
-  Decision& decision =
-      left ? communicator.decline(call.collective, first_call) : decide(call, communicator, trying, host_call.trial);
+  Decision& decision = left ? communicator.decisions().decline(call.collective, first_call)
+                            : decide(call, communicator, trying, host_call.trial);
   const bool ours = decision.exchange != nullptr;
   const bool over = !ours && !arrived.empty();
   if (over) [[unlikely]]
     std::memcpy(call.receive.address(0), arrived.data(), arrived.size());
-  if (!communicator.options().statistics && !communicator.recorded() && !observed && !host_call.trial) [[likely]] {
+  if (!communicator.options().statistics && !communicator.observer().recorded() && !observed && !host_call.trial)
+      [[likely]] {
     const bool done = over || (ours && run(call, communicator, decision, error));
     if (done || !ours) remember(call, communicator, decision, trying);
     return done;
@@ -238,10 +243,10 @@ bool serve(const Call& call, Communicator& communicator, HostCall& host_call, in
   }
   if (observed) {
     host_call.observed = {&communicator, &decision, bytes_of(call)};
-    communicator.call_decided(decision, host_call.observed.bytes);
+    communicator.observer().call_decided(decision, host_call.observed.bytes);
   }
   if (!ours || !run(call, communicator, decision, error)) {
-    if (observed) communicator.call_goes_to_host();
+    if (observed) communicator.observer().call_goes_to_host();
     if (over) host_call.done();
     return over;
   }

@@ -64,7 +64,7 @@ struct HostCall {
 /// error itself.
 bool serve(const Call& call, Communicator& communicator, HostCall& host_call, int& error);
 
-/// Serves an MPI_Alltoall whose arguments, except for the addresses, equal those in communicator.repeat(). Returns as
+/// Serves an MPI_Alltoall whose arguments, except for the addresses, equal those in communicator.fast_paths().repeat. Returns as
 /// serve() does.
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error);
 

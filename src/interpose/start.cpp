@@ -69,11 +69,11 @@ struct Equal {
   }
   Request request(const Degrees& blocks) const { return swapmeet::request_of(collective, send, receive, blocks); }
   std::int64_t block_bytes(Communicator& communicator) const {
-    return neighbours ? 0 : receive.count * communicator.datatypes()[receive.type].size;
+    return neighbours ? 0 : receive.count * communicator.memory().datatypes[receive.type].size;
   }
   /// On an intercommunicator a rank may send data and receive none.
   bool sends(Communicator& communicator) const {
-    return send.base != MPI_IN_PLACE && send.count > 0 && communicator.datatypes()[send.type].size > 0;
+    return send.base != MPI_IN_PLACE && send.count > 0 && communicator.memory().datatypes[send.type].size > 0;
   }
   /// Whether the call may be passed to the host MPI unchanged. A call with elements, but without data, may not: MPICH
   /// 5.0 divides by the size of the type.
@@ -159,7 +159,8 @@ Unequal<Count, Displacement, true, neighbours> call_of(const void* send, const C
 template <class Call>
 std::optional<Degrees> blocks_of(Communicator& communicator) {
   if constexpr (!of_neighbours(Call::collective)) return Degrees{communicator.ranks(), communicator.ranks()};
-  else if (const Neighbourhood* const neighbourhood = communicator.neighbourhood()) return neighbourhood->degrees();
+  else if (const Neighbourhood* const neighbourhood = communicator.neighbours().neighbourhood())
+    return neighbourhood->degrees();
   return std::nullopt;
 }
 
@@ -170,7 +171,7 @@ int refused_type(const Call& call, Communicator& communicator, const Degrees& bl
   int error = MPI_SUCCESS;
   call.for_each_type(blocks, [&](MPI_Datatype type, bool data) {
     if (error || !data) return;
-    const Datatype& known = communicator.datatypes()[type];
+    const Datatype& known = communicator.memory().datatypes[type];
     if (!known.committed) error = Staging::check(known, context().alone());
   });
   return error;
@@ -179,7 +180,8 @@ int refused_type(const Call& call, Communicator& communicator, const Degrees& bl
 template <class Call>
 Request request_of(const Call& call, Communicator& communicator, const Degrees& blocks) {
   Request request = call.request(blocks);
-  if constexpr (of_neighbours(Call::collective)) request.neighbourhood = communicator.shared_neighbourhood();
+  if constexpr (of_neighbours(Call::collective))
+    request.neighbourhood = communicator.neighbours().shared_neighbourhood();
   return request;
 }
 
@@ -201,9 +203,9 @@ bool faster_by_host(const Call& call) {
 template <class Call>
 bool left_to_host(const Call& call, Communicator& communicator) {
   if (!faster_by_host(call)) return false;
-  if (!of_neighbours(Call::collective)) return !communicator.has_algorithm_everywhere();
-  if (communicator.decided(Call::collective, 0)) return !communicator.options().algorithm;
-  if (communicator.gathers()) communicator.request_preparation(Call::collective, 0);
+  if (!of_neighbours(Call::collective)) return !communicator.members().has_algorithm_everywhere();
+  if (communicator.decisions().decided(Call::collective, 0)) return !communicator.options().algorithm;
+  if (communicator.members().gathers()) communicator.starts().request_preparation(Call::collective, 0);
   return true;
 }
 
@@ -228,15 +230,15 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   const std::int64_t block_bytes = call.block_bytes(*communicator);
   if constexpr (Call::collective == Collective::alltoall)
     if (host_is_mpich && block_bytes == 0 && !call.sends(*communicator))
-      return error = communicator->start_nothing(Call::collective, request), true;
-  StartedQueue* const queue = communicator->started(Call::collective, block_bytes);
+      return error = communicator->starts().start_nothing(Call::collective, request), true;
+  StartedQueue* const queue = communicator->starts().queue(Call::collective, block_bytes);
   if (!queue) return false;
   if (!of_neighbours(Call::collective) && call.send.base != MPI_IN_PLACE) {
     const auto alike = [&call](const Request& one) { return call.is(one); };
     if (const std::optional<int> again = queue->start_again(alike, call.send.base, call.receive.base, request))
       return error = *again, true;
   }
-  if ((call.may_pass_unchanged(block_bytes) || communicator->locked()) &&
+  if ((call.may_pass_unchanged(block_bytes) || communicator->members().locked) &&
       queue->goes_to_host(Call::collective, block_bytes))
     return false;
   error = refused_type(call, *communicator, *blocks);
@@ -249,11 +251,11 @@ template <class Call>
 bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress) return false;
   Communicator* const communicator = communicator_of(comm);
-  if (!communicator || !communicator->gathers()) return false;
+  if (!communicator || !communicator->members().gathers()) return false;
   const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
   if (!blocks) return false;
   communicator->be_ready();
-  if (communicator->plans_on_host()) return false;
+  if (communicator->members().starts_on_host) return false;
   if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
   end_freed_plans();
   std::optional<Request> what;  // nothing if this rank cannot take part, which it tells the others in planning
@@ -265,7 +267,7 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
         return MPI_SUCCESS;
       },
       [](int failed, const char*) { return failed; });
-  std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));
+  std::unique_ptr<Planned> planned = communicator->planner().plan_persistent(std::move(what));
   if (!planned) return false;
   *request = made->start_of(std::move(planned));
   return error = MPI_SUCCESS, true;

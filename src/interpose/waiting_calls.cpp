@@ -13,7 +13,7 @@ namespace {
 
 [[gnu::noinline, gnu::cold]] void prepare(MPI_Comm comm) {
   swapmeet::guarded([&] {
-    if (swapmeet::Communicator* const communicator = swapmeet::kept_for(comm)) communicator->prepare_wanted();
+    if (swapmeet::Communicator* const communicator = swapmeet::kept_for(comm)) communicator->starts().prepare_wanted();
     return MPI_SUCCESS;
   });
 }

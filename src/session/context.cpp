@@ -87,7 +87,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
     left.swap(all.communicators);
     deaths.fetch_add(1, std::memory_order_release);  // Open MPI keeps the attributes of MPI_COMM_WORLD
   }
-  std::ranges::sort(left, {}, &Communicator::number);
+  std::ranges::sort(left, {}, [](const Communicator* one) { return one->members().number; });
   for (Communicator* const communicator : left) communicator->close();
   guarded([] { return write_memory(context()), MPI_SUCCESS; });
   context().job.end();
@@ -306,7 +306,6 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::now;  // what it sets up serves all duplicates
   share_with_duplicates(comm);
   auto made = std::make_unique<Communicator>(comm, all.options, set_up, first);
-  if (all.options.recording() && made->records_known()) made->record(all.recorder);
   {
     const std::lock_guard lock(all.mutex);  // before MPI has its address, because push_back() may fail
     all.communicators.push_back(made.get());

@@ -5,18 +5,18 @@
 #include <string>
 #include <string_view>
 
-#include "session/communicator.hpp"
+#include "session/decision.hpp"
+#include "session/members.hpp"
 
 namespace swapmeet {
 
 /// Prints once, on rank 0 of the communicator, which algorithm serves calls of `name` like this one, and why.
 /// `agreement`: time in which the ranks agreed on block sizes. `how`: text to append.
-void explain(std::string_view name, Collective collective, const Communicator& communicator, const Decision& decision,
+void explain(std::string_view name, Collective collective, const Members& members, const Decision& decision,
              std::chrono::nanoseconds agreement, std::string_view how = "");
 
 /// Prints the same for a persistent request, once for each, if explanations are requested.
-void explain_plan(Collective collective, const Communicator& communicator, const std::string& spec,
-                  const std::string& reason);
+void explain_plan(Collective collective, const Members& members, const std::string& spec, const std::string& reason);
 
 /// The name of the persistent collective, as in "Alltoall_init".
 std::string name_of_plan(Collective collective);

@@ -22,8 +22,9 @@ constexpr int most_changes = 16;  ///< after so many changes of size, trials are
 OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
                            bool others, bool& now_direct)
     : communicator_(communicator), collective_(collective), usual_(usual), others_(others), direct_(now_direct),
-      now_direct_(now_direct), first_calls_(first_calls(collective, communicator.ranks(), communicator.nodes(),
-                                                        block_bytes, communicator.options(), !usual.exchange)),
+      now_direct_(now_direct),
+      first_calls_(first_calls(collective, communicator.ranks(), communicator.members().nodes(), block_bytes,
+                               communicator.options(), !usual.exchange)),
       pause_(others ? first_calls_ : 2), paused_s_(PMPI_Wtime()) {}
 
 /// Lets calls go by the usual decision from now on, for the pause that the trials ask for.
@@ -88,13 +89,15 @@ Decision& OnlineTuning::tried() {
 /// blocks: the next ones may be far larger.
 int OnlineTuning::in_a_row() const {
   constexpr int where_cores_are_shared = 4;
-  const bool shared = communicator_.knowledge().ranks_per_core > 1 && communicator_.options().trials_share < 1;
-  return shared && communicator_.nodes() > 1 && collective_ == Collective::alltoall ? where_cores_are_shared : 1;
+  const bool shared =
+      communicator_.decisions().knowledge().ranks_per_core > 1 && communicator_.options().trials_share < 1;
+  return shared && communicator_.members().nodes() > 1 && collective_ == Collective::alltoall ? where_cores_are_shared
+                                                                                              : 1;
 }
 
 Decision& OnlineTuning::arm(int number) {
   Decision*& made = arms_[static_cast<std::size_t>(number)];
-  if (!made) made = &communicator_.on_trial(collective_, known_[static_cast<std::size_t>(number)].spec);
+  if (!made) made = &communicator_.decisions().on_trial(collective_, known_[static_cast<std::size_t>(number)].spec);
   return *made;
 }
 
@@ -109,17 +112,17 @@ bool OnlineTuning::begin(double block_bytes, double sent_bytes, bool direct) {
   std::array<double, 2> all{sent_bytes, direct ? 1.0 : 0.0};
   const bool told = reduce(all, MPI_DOUBLE, MPI_SUM, communicator_.user()) == MPI_SUCCESS;
   waiting_s_ = PMPI_Wtime() - before_s;
-  const bool all_direct = all.back() == communicator_.ranks() && communicator_.nodes() == 1;
+  const bool all_direct = all.back() == communicator_.ranks() && communicator_.members().nodes() == 1;
   if (told && all_direct != direct_) {  // the other OnlineTuning of Tunings continues with the next call
     now_direct_ = all_direct;
-    communicator_.decide_anew();
+    communicator_.fast_paths().clear();
     return false;
   }
   return equal || like_others(all.front());
 }
 
 CallKind OnlineTuning::kind_of_calls() const {
-  CallKind kind = communicator_.kind_of_calls(collective_, mean_bytes());
+  CallKind kind = communicator_.decisions().kind_of_calls(collective_, mean_bytes());
   kind.direct = direct_;
   return kind;
 }
@@ -144,7 +147,7 @@ void OnlineTuning::change_reference(double bytes) {
   if (!of_unequal_blocks(collective_) || !trials_) return;
   ++changes_;
   trials_.reset();
-  communicator_.decide_anew();
+  communicator_.fast_paths().clear();
 }
 
 void OnlineTuning::ends() {
@@ -172,7 +175,7 @@ void OnlineTuning::trial_ends() {
 std::int64_t OnlineTuning::mean_bytes() const {
   const double ranks = communicator_.ranks();
   const double blocks = collective_ == Collective::alltoall ? 1
-                        : of_neighbours(collective_)        ? std::max(1.0, communicator_.neighbour_blocks())
+                        : of_neighbours(collective_)        ? std::max(1.0, communicator_.neighbours().blocks())
                                                             : ranks * ranks;
   return static_cast<std::int64_t>(reference_bytes_ / blocks);
 }
@@ -180,7 +183,7 @@ std::int64_t OnlineTuning::mean_bytes() const {
 /// Parameters of the trials. On one node the model is seldom far off, so no early trials are allowed. There the times
 /// of unequal calls so far are unknown and may be near zero, so these calls are not counted.
 Trials::Pace OnlineTuning::pace() const {
-  const bool one_node = communicator_.nodes() == 1;
+  const bool one_node = communicator_.members().nodes() == 1;
   const bool unknown = one_node && of_unequal_blocks(collective_);
   return {unknown ? 0 : first_calls_, in_a_row(), one_node ? 0 : Trials::early_calls};
 }
@@ -189,17 +192,17 @@ Trials::Pace OnlineTuning::pace() const {
 void OnlineTuning::prepare() {
   const bool neighbours = of_neighbours(collective_);
   const Spec& spec = usual_.spec();
-  if (neighbours) communicator_.count_neighbour_work();
+  if (neighbours) communicator_.neighbours().count_work();
   const bool waits = first_calls_ == first_by_host || (neighbours && first_calls_ > first_by_host);
-  if (waits && communicator_.nodes() > 1 &&
-      !promise_much(communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec))) {
+  if (waits && communicator_.members().nodes() > 1 &&
+      !promise_much(communicator_.decisions().candidates_beside(kind_of_calls(), mean_bytes(), spec))) {
     const std::int64_t longer = std::max(first_unpromising, first_calls_ * (first_unpromising / first_by_host));
     pause_ = longer - std::exchange(first_calls_, longer);
     paused_s_ = PMPI_Wtime();
     return;
   }
-  communicator_.measure_network();
-  known_ = communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec);
+  communicator_.decisions().measure_network();
+  known_ = communicator_.decisions().candidates_beside(kind_of_calls(), mean_bytes(), spec);
   const auto arm_of = [&](const Spec& one) {
     return static_cast<int>(std::ranges::find(known_, one, &Expectation::spec) - known_.begin());
   };
@@ -208,7 +211,7 @@ void OnlineTuning::prepare() {
   const Expectation& best = known_[decide(known_)];
   const bool found = best.calls > 0 && (neighbours || changes_ > 0);  // measured on such calls before
   trials_.emplace(communicator_.options().trials_share, known_, arm_of(found ? best.spec : spec),
-                  communicator_.knowledge().doubt, pace());
+                  communicator_.decisions().knowledge().doubt, pace());
   pause();
 }
 
@@ -221,9 +224,9 @@ void OnlineTuning::learn() {
   pause();
   const Spec& spec = known_[static_cast<std::size_t>(tried)].spec;
   if (trials_->samples(tried) > 0)
-    communicator_.note(
+    communicator_.decisions().note(
         {kind_of_calls(), spec, trials_->samples(tried), trials_->seconds(tried), trials_->spread_s(tried)});
-  if (trials_->usual() != before) communicator_.decide_anew();
+  if (trials_->usual() != before) communicator_.fast_paths().clear();
   const bool compared = seconds(trials_->usual()) > 0 && seconds(Trials::native) > 0;
   if (trials_->usual() == before && (told_ || !compared)) return;
   told_ = compared;

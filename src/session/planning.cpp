@@ -1,10 +1,10 @@
-/// Member functions of Communicator that plan exchanges of the application.
+#include "session/planning.hpp"
+
 #include <algorithm>
 #include <limits>
 
 #include "team/agreement.hpp"
 #include "mpi/outcome.hpp"
-#include "session/communicator.hpp"
 #include "session/context.hpp"
 #include "session/explain.hpp"
 #include "session/made_everywhere.hpp"
@@ -84,23 +84,21 @@ double mean_block_bytes(const Blocks& send, Rank ranks, const Peers& peers) {
 
 }  // namespace
 
-Choice Communicator::choice_for(const Request& request, const Options& wanted) {
-  if (of_neighbours(request.collective)) return choose_for_neighbours();
-  const std::string unknown = wants_nodes(shape_, wanted) ? find_nodes() : "";
+Choice Planner::choice_for(const Request& request, const Options& wanted) {
+  if (of_neighbours(request.collective)) return neighbours_.choose();
+  const std::string unknown = wants_nodes(members_.shape, wanted) ? members_.find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
-  if (wants_means(shape_, wanted)) join(Spec{});
+  if (wants_means(members_.shape, wanted)) plans_.join(Spec{});
   const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0);
-  Choice choice = &wanted == &options_
-                      ? choose(request.collective, block_bytes, means_)
-                      : swapmeet::choose(request.collective, shape_, block_bytes, wanted, means_, knowledge_);
+  Choice choice = decisions_.choose(request.collective, block_bytes, wanted, node_.means());
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
   return choice;
 }
 
-std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
-                                            std::string& problem, int& error) {
-  const auto now = doing(Doing::planning);
-  Options wanted = options ? *options : options_;
+std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std::optional<Options>& options,
+                                       std::string& problem, int& error) {
+  const auto now = observer_.doing(Doing::planning);
+  Options wanted = options ? *options : members_.options;
   // For measurements: allocated before the ranks agree, so that a rank without memory can say so.
   std::vector<char> buffer;
   try {
@@ -109,16 +107,16 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     if (problem.empty()) problem = "no memory";
   }
   const bool sound = request && problem.empty();
-  const bool agreed = inter_ || same_everywhere(sound ? fingerprint(options, request) : 0, user_);
+  const bool agreed = members_.inter || same_everywhere(sound ? fingerprint(options, request) : 0, members_.user);
   error = MPI_ERR_ARG;
   if (sound && !agreed) problem = "other ranks gave another spec or function, or arguments that cannot be right";
   if (!sound || !agreed) return nullptr;
-  Choice choice{Spec{}, refusal_.empty() ? device_ : refusal_};
+  Choice choice{Spec{}, members_.refusal.empty() ? members_.device : members_.refusal};
   if (choice.reason.empty()) {
     choice = choice_for(*request, wanted);
-    for (std::string missing; missing = make_order_of(choice.spec), !missing.empty();) {
+    for (std::string missing; missing = plans_.make_order_of(choice.spec), !missing.empty();) {
       if (options && options->algorithm) return problem = missing, nullptr;
-      give_up_order(choice.spec, missing, wanted);
+      decisions_.give_up_order(choice.spec, missing, wanted);
       choice = choice_for(*request, wanted);
     }
     if (options && options->algorithm && choice.spec.family == Family::native && choice.spec != *wanted.algorithm)
@@ -127,110 +125,111 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   // The host MPI can start its collectives only in the order of the application's calls, but plans may be started in
   // any order. Without a spec, ranks may also disagree.
   const bool native = wanted.algorithm && *wanted.algorithm == Spec{};
-  const bool by_host = (native && (options || refusal_.empty())) || !device_.empty();
-  if (choice.spec == Spec{} && !by_host && has_messages())
+  const bool by_host = (native && (options || members_.refusal.empty())) || !members_.device.empty();
+  if (choice.spec == Spec{} && !by_host && members_.has_messages())
     choice = {*parse_spec("spread-out"), choice.reason + "; plans of the host MPI keep no order of their own"};
-  auto team =
-      std::make_unique<PlanTeam>(context().job, team_ ? team_->job_ranks() : nullptr, rank_, user_, peers_.alone);
-  if (team->team && (error = team->team->exchange_numbers(user_))) return problem = "MPI has failed", nullptr;
+  auto team = std::make_unique<PlanTeam>(context().job, members_.team ? members_.team->job_ranks() : nullptr,
+                                         members_.rank, members_.user, members_.peers.alone);
+  if (team->team && (error = team->team->exchange_numbers(members_.user))) return problem = "MPI has failed", nullptr;
   return make_planned(*std::move(request), std::move(choice), false, std::move(team), buffer, problem, error);
 }
 
 /// Checks that all ranks plan the same, valid request, and exchanges the numbers of `team`. If the ranks of nodes have
 /// joined already, records of shared memory for the plan are piggybacked. Collective.
-bool Communicator::agree_to_plan(const std::optional<Request>& request, PlanTeam& team) {
+bool Planner::agree_to_plan(const std::optional<Request>& request, PlanTeam& team) {
   struct PlanRecord {
     std::uint64_t asked_for;
     std::int32_t number;
     NodeRecord offer;
   };
   const std::uint64_t asked_for = request ? fingerprint(std::nullopt, request) : 0;
-  if (joined_) reserved_ = NodePeers::reserve(context().share_bytes, context().arenas);
+  const NodeRecord offer = node_.joined() ? node_.reserve() : NodeRecord{};
   std::vector<PlanRecord> all;
-  const PlanRecord mine{asked_for, team.team->number(), joined_ ? *reserved_ : NodeRecord{}};
-  const bool heard = gather(mine, all, peers_) == MPI_SUCCESS;
+  const PlanRecord mine{asked_for, team.team->number(), offer};
+  const bool heard = gather(mine, all, members_.peers) == MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
   for (const PlanRecord& one : all) {
     numbers.push_back(one.number);
-    if (joined_) node_records_.push_back(one.offer);
+    if (node_.joined()) node_.records().push_back(one.offer);
   }
   if (heard) team.team->set_numbers(numbers);
   return heard && request &&
          std::ranges::all_of(all, [&](const PlanRecord& one) { return one.asked_for == asked_for; });
 }
 
-std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> request) {
-  if (!refusal_.empty() || !device_.empty()) return nullptr;
-  const auto now = doing(Doing::planning);
+std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request) {
+  if (!members_.refusal.empty() || !members_.device.empty()) return nullptr;
+  const auto now = observer_.doing(Doing::planning);
   const struct Offered {
-    Communicator& communicator;
-    ~Offered() { communicator.give_back_reserved(); }
-  } offered{*this};
-  auto team = std::make_unique<PlanTeam>(context().job, team_->job_ranks(), rank_, user_, peers_.alone);
+    NodeSharing& node;
+    ~Offered() { node.give_back_reserved(); }
+  } offered{node_};
+  auto team = std::make_unique<PlanTeam>(context().job, members_.team->job_ranks(), members_.rank, members_.user,
+                                         members_.peers.alone);
   if (!agree_to_plan(request, *team)) return nullptr;
   const Collective collective = request->collective;
-  Choice choice = choice_for(*request, options_);
+  Choice choice = choice_for(*request, members_.options);
   const auto host = [&](const std::string& reason) {
-    explain_plan(collective, *this, to_text(Spec{}), reason);
+    explain_plan(collective, members_, to_text(Spec{}), reason);
     return nullptr;
   };
   if (choice.spec == Spec{}) return host(choice.reason);
   if (choice.spec.order == Order::topology) return host("orders of a topology are not planned in the host MPI's calls");
   const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
-  if (locked_ && (sized || sends_messages(collective, choice.spec)))
+  if (members_.locked && (sized || members_.sends_messages(collective, choice.spec)))
     return host("with MPI_THREAD_MULTIPLE the progress of the host MPI is locked");
   std::string problem;
   int error = MPI_SUCCESS;
   std::unique_ptr<Planned> planned =
       make_planned(*std::move(request), std::move(choice), true, std::move(team), {}, problem, error);
   if (!planned) return host(problem);
-  explain_plan(collective, *this, planned->spec(), planned->reason() + advanced_by());
-  if (options_.statistics)
+  explain_plan(collective, members_, planned->spec(), planned->reason() + advanced_by());
+  if (members_.options.statistics)
     planned->count([&](const Spec& spec) {
-      return &statistics().tally(collective, shape_.ranks, to_text(spec), planned->reason());
+      return &statistics().tally(collective, members_.shape.ranks, to_text(spec), planned->reason());
     });
   return planned;
 }
 
-void Communicator::try_single_step(Executor& executor, const Request& request) {
-  if (!tries(request.collective, shape_, options_) || nodes() <= 1 || !executor.exchange || !request.send ||
-      is_single_step(executor.spec) || !may_try(single_step(), request.collective))
+void Planner::try_single_step(Executor& executor, const Request& request) {
+  if (!tries(request.collective, members_.shape, members_.options) || members_.nodes() <= 1 || !executor.exchange ||
+      !request.send || is_single_step(executor.spec) || !decisions_.may_try(single_step(), request.collective))
     return;
-  executor.single = made_everywhere(peers_, [&] { return make_plan(single_step(), nullptr); });
+  executor.single = made_everywhere(members_.peers, [&] { return plans_.make(single_step(), nullptr); });
 }
 
-std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choice, bool for_request,
-                                                    std::unique_ptr<PlanTeam> team, std::span<char> buffer,
-                                                    std::string& problem, int& error) {
+std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, bool for_request,
+                                               std::unique_ptr<PlanTeam> team, std::span<char> buffer,
+                                               std::string& problem, int& error) {
   const Collective collective = request.collective;
   const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
-  const bool messages = sized || sends_messages(collective, choice.spec);
+  const bool messages = sized || members_.sends_messages(collective, choice.spec);
   const bool native = choice.spec == Spec{};
   if (messages && !native && !team->has_messages()) return error = MPI_ERR_OTHER, problem = no_messages, nullptr;
   const Peers& peers = team->peers;
   std::uint16_t exchanges = 0;
   Executor executor = executor_for(std::move(choice), request, peers, exchanges);
-  if (executor.spec == Spec{} && !for_request && (team->has_messages() || shape_.ranks == 1))
-    if (const char* const fails = native_fails(request, shape_.ranks))
+  if (executor.spec == Spec{} && !for_request && (team->has_messages() || members_.shape.ranks == 1))
+    if (const char* const fails = native_fails(request, members_.shape.ranks))
       executor = executor_for({*parse_spec("spread-out"), executor.reason + "; the MPI's own " + fails}, request, peers,
                               exchanges);
   if (for_request) try_single_step(executor, request);
   double expected = -1;
   if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()) &&
       team->has_messages())
-    expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, peers), buffer);
-  team->by_mpi = !executor.exchange || sends_messages(collective, executor.spec);
+    expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), members_.shape.ranks, peers), buffer);
+  team->by_mpi = !executor.exchange || members_.sends_messages(collective, executor.spec);
   std::unique_ptr<Planned> planned;
   const std::string name = name_of_plan(collective);
   try {
     if (survives_faults) planned_.reserve(planned_.size() + 1);
-    StartedTuning::Ranks ranks = ranks_of_trials(peers, name);
+    StartedTuning::Ranks ranks = decisions_.ranks_of_trials(peers, name);
     planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(team), exchanges, expected,
                                         std::move(ranks));
   } catch (const std::bad_alloc&) {}
   enum : std::int64_t { there, on_host, no_memory };
   std::int64_t most = !planned ? no_memory : for_request && planned->on_host() ? on_host : there;
-  if (!inter_) most = most_of_any_rank(most, user_);
+  if (!members_.inter) most = most_of_any_rank(most, members_.user);
   error = most == no_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
   if (most == no_memory) problem = "a rank has no memory for the plan";
   else if (most == on_host) problem = planned->on_host() ? planned->reason() : "another rank leaves it to the host MPI";
@@ -242,8 +241,7 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   return planned;
 }
 
-Executor Communicator::executor_for(Choice choice, const Request& request, const Peers& peers,
-                                    std::uint16_t& exchanges) {
+Executor Planner::executor_for(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges) {
   Executor executor{choice.spec, std::move(choice.reason)};
   const auto leave_to_host = [&](const char* why) {
     context().share_bytes -= executor.share_bytes;
@@ -255,11 +253,11 @@ Executor Communicator::executor_for(Choice choice, const Request& request, const
   if (spec.family == Family::native && !sized) return executor;
   std::unique_ptr<Plan> plan;
   const auto make = [&](NodePeers* within_node) {
-    return neighbours ? make_plan_for_neighbours(spec, within_node) : make_plan(spec, within_node);
+    return neighbours ? neighbours_.make(spec, within_node) : plans_.make(spec, within_node);
   };
   // Shared memory of its own: several plans are under way at a time, and advance in any order.
   if (spec.intra != Transport::mpi) {
-    NodePeers::Joined joined = join_over(executor.share_bytes, [&](NodePeers* within_node) {
+    NodePeers::Joined joined = node_.join_for_plan(executor.share_bytes, [&](NodePeers* within_node) {
       if (!sized) plan = make(within_node);
       return plan ? plan->working_blocks() : NodePeers::unprepared;
     });
@@ -268,24 +266,25 @@ Executor Communicator::executor_for(Choice choice, const Request& request, const
     if (joined.prepared == NodePeers::unprepared) plan.reset();
     else plan->share_working_blocks(joined.prepared);
   } else if (!sized) {
-    plan = made_everywhere(peers_, [&] { return make(nullptr); });
+    plan = made_everywhere(members_.peers, [&] { return make(nullptr); });
   }
   const Blocks receive = request.received(), send = request.sent();
   const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : receive.bytes(0);
   if (sized) {
-    std::unique_ptr<SizedPlan> plan = made_everywhere(peers_, [&] {
-      return neighbours ? make_sized_plan_for_neighbours(spec, executor.node_peers.get())
-                        : make_sized_plan(spec, executor.node_peers.get(), false);
+    std::unique_ptr<SizedPlan> plan = made_everywhere(members_.peers, [&] {
+      return neighbours ? neighbours_.make_sized(spec, executor.node_peers.get())
+                        : plans_.make_sized(spec, executor.node_peers.get(), false);
     });
     if (!plan) return leave_to_host(no_plan);
-    if (!plan->agree(send, receive, options_.scratch_limit_bytes, {&peers, ++exchanges})) plan->send_all_directly();
+    if (!plan->agree(send, receive, members_.options.scratch_limit_bytes, {&peers, ++exchanges}))
+      plan->send_all_directly();
     executor.exchange = std::move(plan);
     return executor;
   }
   if (!plan) return leave_to_host(no_plan);
-  if (neighbours && !few_requests(*plan)) return leave_to_host(too_many_requests);
+  if (neighbours && !neighbours_.few_requests(*plan)) return leave_to_host(too_many_requests);
   if (!neighbours && (!request.send || plan->needs() != Exchange::Needs::nothing) &&
-      !within_scratch_limit(plan->working_blocks(), block_bytes, options_))
+      !within_scratch_limit(plan->working_blocks(), block_bytes, members_.options))
     return leave_to_host(too_much_memory);
   if (plan->makes_types() && block_bytes > INT_MAX)
     return leave_to_host("pack=datatype cannot hold blocks of more than 2 GiB");
@@ -293,10 +292,15 @@ Executor Communicator::executor_for(Choice choice, const Request& request, const
   return executor;
 }
 
-double Communicator::expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer) {
-  if (!machine_) machine_ = measured(buffer, peers_);
+void Planner::revoke() {
+  for (const auto& one : planned_)
+    if (const auto planned = one.lock()) (*planned)->revoke();
+}
+
+double Planner::expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer) {
+  if (!machine_) machine_ = measured(buffer, members_.peers);
   Work work;
-  count_work(spec, shape_, Nodes(shape_), work);
+  count_work(spec, members_.shape, Nodes(members_.shape), work);
   return 1e-6 * price(work, *machine_, Model::hockney, static_cast<std::int64_t>(block_bytes)).total();
 }
 

@@ -11,7 +11,6 @@
 #include "mpi/outcome.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
-#include "session/communicator.hpp"
 #include "sparse/forwarding.hpp"
 #include "sparse/rendezvous.hpp"
 
@@ -40,57 +39,59 @@ int finish(std::unique_ptr<Exchange>& exchange, SparseLinks& links) {
 
 }  // namespace
 
-int Communicator::sparse_alltoallv(const SparseRequest& request, Arrivals& arrivals) {
-  if (inter_) return MPI_ERR_COMM;
-  if (ended_) return fault_on(user_);
-  if (const int error = prepare_sparse()) return error;
-  const SparsePlan& plan = *sparse_;
-  const ErrorsReturn quiet(user_);
-  SparseLinks links(request.blocks, request.sends, peers_, tags_, ++sparse_calls_, sparse_->counts);
+int SparseExchanges::exchange(const SparseRequest& request, Arrivals& arrivals) {
+  if (members_.inter) return MPI_ERR_COMM;
+  if (members_.ended) return fault_on(members_.user);
+  if (const int error = prepare()) return error;
+  const SparsePlan& plan = *plan_;
+  const ErrorsReturn quiet(members_.user);
+  SparseLinks links(request.blocks, request.sends, members_.peers, members_.tags, ++calls_, plan_->counts);
   int error = MPI_SUCCESS;
   if (plan.route) {
     using StoreAndForward = SparseForwarding<SparseLinks>;
-    auto exchange = std::make_unique<StoreAndForward>(*plan.route, request.sends, rank_, arrivals);
+    auto exchange = std::make_unique<StoreAndForward>(*plan.route, request.sends, members_.rank, arrivals);
     error = finish(exchange, links);
-    if (error) return failed(error);
+    if (error) return error;
     if (exchange->lost() == StoreAndForward::Lost::memory) return MPI_ERR_NO_MEM;
     if (exchange->lost() == StoreAndForward::Lost::elsewhere) return MPI_ERR_OTHER;
   } else {
-    auto exchange = std::make_unique<Rendezvous<SparseLinks>>(request.sends, rank_, plan.choice.spec.window,
+    auto exchange = std::make_unique<Rendezvous<SparseLinks>>(request.sends, members_.rank, plan.choice.spec.window,
                                                               plan.choice.spec.sparse == Sparse::census, arrivals);
     error = finish(exchange, links);
-    if (error) return failed(error);
+    if (error) return error;
   }
   return arrivals.lacks() ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
 /// Prepares the algorithm of sparse exchanges. Collective on the first call, and on the first call after another
 /// algorithm was chosen.
-int Communicator::prepare_sparse() {
-  if (sparse_) return MPI_SUCCESS;
-  if (shape_.ranks > 1 && !has_messages()) return MPI_ERR_OTHER;
-  const bool agreed = refusal_.empty() || shape_.ranks == 1;
-  const Options& options = agreed ? options_ : Options{};
-  if (sparse_wants_nodes(options)) find_nodes();
+int SparseExchanges::prepare() {
+  if (plan_) return MPI_SUCCESS;
+  if (members_.shape.ranks > 1 && !members_.has_messages()) return MPI_ERR_OTHER;
+  const bool agreed = members_.refusal.empty() || members_.shape.ranks == 1;
+  const Options& options = agreed ? members_.options : Options{};
+  if (sparse_wants_nodes(options)) members_.find_nodes();
   std::unique_ptr<SparsePlan> made;
   guarded(
       [&] {
         auto plan = std::make_unique<SparsePlan>();
-        plan->choice = choose_sparse(shape_, options);
+        plan->choice = choose_sparse(members_.shape, options);
         const Spec& spec = plan->choice.spec;
-        if (spec.sparse == Sparse::census) plan->counts.resize(static_cast<std::size_t>(ranks()));
+        if (spec.sparse == Sparse::census) plan->counts.resize(static_cast<std::size_t>(members_.ranks()));
         // A single rank keeps its messages, and needs no request from another.
-        if (spec.sparse == Sparse::forward || shape_.ranks == 1) plan->route.emplace(spec, shape_, rank_);
+        if (spec.sparse == Sparse::forward || members_.shape.ranks == 1)
+          plan->route.emplace(spec, members_.shape, members_.rank);
         made = std::move(plan);
         return MPI_SUCCESS;
       },
       [](int error, const char*) { return error; });
-  if (shape_.ranks > 1 && most_of_any_rank(made ? 0 : 1, peers_) != 0) return MPI_ERR_NO_MEM;
+  if (members_.shape.ranks > 1 && most_of_any_rank(made ? 0 : 1, members_.peers) != 0) return MPI_ERR_NO_MEM;
   if (!made) return MPI_ERR_NO_MEM;
-  sparse_ = std::move(made);
-  if (options.explain && rank_ == 0)
-    say_once("sparse Alltoallv on " + std::to_string(shape_.ranks) + (shape_.ranks == 1 ? " rank: " : " ranks: ") +
-             to_text(sparse_->choice.spec) + " (" + sparse_->choice.reason + ")");
+  plan_ = std::move(made);
+  if (options.explain && members_.rank == 0)
+    say_once("sparse Alltoallv on " + std::to_string(members_.shape.ranks) +
+             (members_.shape.ranks == 1 ? " rank: " : " ranks: ") + to_text(plan_->choice.spec) + " (" +
+             plan_->choice.reason + ")");
   return MPI_SUCCESS;
 }
 

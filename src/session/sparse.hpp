@@ -1,11 +1,14 @@
-/// State of a communicator for sparse exchanges.
+/// The sparse exchanges of one communicator (swapmeet_sparse_alltoallv).
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "buffers/blocks.hpp"
 #include "choose/sparse.hpp"
+#include "session/members.hpp"
 #include "sparse/arrivals.hpp"
 #include "sparse/fabric.hpp"
 #include "sparse/route.hpp"
@@ -24,6 +27,25 @@ struct SparsePlan {
 struct SparseRequest {
   std::span<const SparseSend> sends;
   const Blocks& blocks;
+};
+
+class SparseExchanges {
+ public:
+  explicit SparseExchanges(Members& members) : members_(members) {}
+
+  /// Sends the messages of `request`, and receives the messages for this rank in any order of their sources. Received
+  /// messages are delivered even if others were lost, which is an error. Collective; waits. Returns an MPI error code.
+  int exchange(const SparseRequest& request, Arrivals& arrivals);
+
+  /// Lets the next exchange choose its algorithm anew. Local.
+  void clear() { plan_.reset(); }
+
+ private:
+  int prepare();
+
+  Members& members_;
+  std::unique_ptr<SparsePlan> plan_;
+  std::uint16_t calls_ = 0;  ///< number of exchanges so far
 };
 
 }  // namespace swapmeet

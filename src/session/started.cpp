@@ -162,7 +162,7 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
   one->error = MPI_SUCCESS;
   one->over.store(false, std::memory_order_relaxed);
   one->generation = idle_->generation.load(std::memory_order_relaxed);
-  communicator_.repeat() = {};  // so that the next blocking call waits for this exchange
+  communicator_.fast_paths().repeat = {};  // so that the next blocking call waits for this exchange
   return context().under_way->start(*this, [&]() -> int {
     waiting_.push_back(one.get());
     const int error =
@@ -175,30 +175,18 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
 
 bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
   // The host MPI knows the neighbours only on the application's communicator, on which it must be called in order.
-  if (communicator_.locked() || of_neighbours(collective)) {
+  if (communicator_.members().locked || of_neighbours(collective)) {
     // A known decision was made in a blocking call, and so is the same on all ranks.
-    const Decision* const decision = communicator_.decided(collective, block_bytes);
+    const Decision* const decision = communicator_.decisions().decided(collective, block_bytes);
     const bool by_mpi = decision && (decision->spec().intra == Transport::mpi || decision->sized);
     // Such a call goes to the host MPI.
     const bool may_exceed_limits = decision && block_bytes > decision->unchecked_bytes;
-    const bool ours = decision && decision->exchange && !may_exceed_limits && !(by_mpi && communicator_.locked()) &&
-                      !communicator_.starts_on_host();
-    if (!decision) communicator_.request_preparation(collective, block_bytes);
+    const bool ours = decision && decision->exchange && !may_exceed_limits &&
+                      !(by_mpi && communicator_.members().locked) && !communicator_.members().leaves_starts();
+    if (!decision) communicator_.starts().request_preparation(collective, block_bytes);
     return !ours;
   }
   return false;
-}
-
-// MPI_BYTE takes the place of the call's type, because MPICH 5.0 divides by the size of the type.
-int Communicator::start_nothing(Collective collective, MPI_Request* request) {
-  {
-    std::unique_lock<TryMutex> lock;  // another thread may be making decisions
-    if (started_) lock = std::unique_lock(started_->mutex());
-    Decision& nothing = decline(collective, "nothing to send");
-    if (!std::exchange(nothing.explained, true)) explain(name_of_start(collective), collective, *this, nothing, {});
-    if (options_.statistics) nothing.tally().add(0, std::chrono::nanoseconds{0}, ranks());
-  }
-  return native().ialltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, user_, request);
 }
 
 void StartedQueue::finish() {
@@ -216,7 +204,7 @@ void StartedQueue::advance() {
   }
 }
 
-Ongoing::Rest StartedQueue::rest() { return rest_with(communicator_.node_peers()); }
+Ongoing::Rest StartedQueue::rest() { return rest_with(communicator_.node().peers()); }
 
 int StartedQueue::advance_first() {
   StartedExchange& one = *waiting_.front();
@@ -232,12 +220,13 @@ int StartedQueue::start_first(StartedExchange& one) {
     post->call_begins(one.collective());
     Post::set(post->bytes, static_cast<std::int64_t>(one.execution.request().sent_bytes()));
   }
-  if (!one.decision || one.decision->sized || preparing_.under_way() || communicator_.nodes() > 1)
+  if (!one.decision || one.decision->sized || preparing_.under_way() || communicator_.members().nodes() > 1)
     if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
-    explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {}, advanced_by());
+    explain(name_of_start(one.collective()), one.collective(), communicator_.members(), *one.decision, {},
+            advanced_by());
   if (post) {
-    Post::set(post->number, static_cast<std::int64_t>(communicator_.number()));
+    Post::set(post->number, static_cast<std::int64_t>(communicator_.members().number));
     Post::set(post->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&one.decision->tally())));
     post->does(Doing::exchanging);
   }
@@ -245,7 +234,7 @@ int StartedQueue::start_first(StartedExchange& one) {
   Invocation call = communicator_.next_exchange();
   call.waits = false;
   call.clock = post ? &observer_.clock() : nullptr;
-  one.execution.start(*one.decision->exchange, call, communicator_.packing());
+  one.execution.start(*one.decision->exchange, call, communicator_.members().packing());
   return MPI_SUCCESS;
 }
 
@@ -266,8 +255,8 @@ int StartedQueue::decide(StartedExchange& one) {
 
 /// The known decision for `one` if it can be executed here; nullptr: a decision is still to be made.
 Decision* StartedQueue::decided(const StartedExchange& one) const {
-  Decision* const known = communicator_.decided(one.collective(), one.block_bytes());
-  return known ? instead_of(*known, one, communicator_.known_by_messages(one.collective())) : nullptr;
+  Decision* const known = communicator_.decisions().decided(one.collective(), one.block_bytes());
+  return known ? instead_of(*known, one, communicator_.decisions().known_by_messages(one.collective())) : nullptr;
 }
 
 /// Returns `decision` if it is executed by this library, keeps within the limits, and needs no waiting call of the host
@@ -276,7 +265,8 @@ Decision* StartedQueue::instead_of(Decision& decision, const StartedExchange& on
   const bool by_host =
       !decision.exchange || (decision.sized && decision.spec().family == Family::native) ||
       (one.block_bytes() > decision.unchecked_bytes &&
-       !communicator_.within_limits(decision, one.collective(), !one.execution.request().send, one.block_bytes())
+       !communicator_.decisions()
+            .within_limits(decision, one.collective(), !one.execution.request().send, one.block_bytes())
             .exchange);
   return by_host ? by_messages : &decision;
 }
@@ -301,22 +291,24 @@ void StartedQueue::count(StartedExchange& one) {
 
 /// The trials for exchanges like `one`; nullptr: there are none.
 StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one) {
-  if (communicator_.nodes() <= 1 || !one.decision || !one.decision->exchange || of_neighbours(one.collective()))
+  if (communicator_.members().nodes() <= 1 || !one.decision || !one.decision->exchange ||
+      of_neighbours(one.collective()))
     return nullptr;
   const std::int32_t size = of_unequal_blocks(one.collective()) ? unknown_class : block_class(one.block_bytes());
   std::unique_ptr<TrialOfStarts>& found = trials_[{one.collective(), size}];
-  Decision* const usual = found ? nullptr : communicator_.decided(one.collective(), one.block_bytes());
+  Decision* const usual = found ? nullptr : communicator_.decisions().decided(one.collective(), one.block_bytes());
   if (!usual || usual->trying.empty() || is_single_step(usual->spec())) return found.get();
   const auto make_single = [this, tried = &found, collective = one.collective()] {
     try {
-      Decision& single = communicator_.on_trial(collective, single_step());
+      Decision& single = communicator_.decisions().on_trial(collective, single_step());
       if (single.exchange) (*tried)->single = &single;
     } catch (const std::bad_alloc&) {}  // the ranks agree on it below
-    return most_of_any_rank(!(*tried)->single, communicator_.peers()) == 0;
+    return most_of_any_rank(!(*tried)->single, communicator_.members().peers) == 0;
   };
   found = std::make_unique<TrialOfStarts>(
-      StartedTuning(communicator_.ranks_of_trials(communicator_.peers(), name_of_start(one.collective())),
-                    usual->spec(), make_single),
+      StartedTuning(
+          communicator_.decisions().ranks_of_trials(communicator_.members().peers, name_of_start(one.collective())),
+          usual->spec(), make_single),
       usual);
   return found.get();
 }
@@ -330,23 +322,23 @@ int StartedQueue::prepare(StartedExchange& one) {
 
 /// The body of that coroutine: makes the agreements, and waits for the other ranks.
 int StartedQueue::settle(StartedExchange& one) {
-  communicator_.finish_setting_up();
-  if (!communicator_.has_messages()) return MPI_ERR_OTHER;  // this library's exchanges need messages
-  communicator_.expect_calls();
+  communicator_.records().finish();
+  if (!communicator_.members().has_messages()) return MPI_ERR_OTHER;  // this library's exchanges need messages
+  communicator_.decisions().setup_policy().end();
   if (settles_) {
     TrialOfStarts& tried = *std::exchange(settles_, nullptr);
     tried.tuning.settle();
     one.decision = &tried.by(tried.tuning.next());
   } else if (!one.decision) {
-    Decision& decision = communicator_.decide(one.collective(), one.block_bytes());
+    Decision& decision = communicator_.decisions().decide(one.collective(), one.block_bytes());
     one.decision = instead_of(decision, one, nullptr);
-    if (!one.decision) one.decision = &communicator_.by_messages(one.collective());
+    if (!one.decision) one.decision = &communicator_.decisions().by_messages(one.collective());
   }
   const Request& request = one.execution.request();
   if (one.decision->sized &&
       !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,
                                   communicator_.next_exchange()))
-    one.decision = &communicator_.by_messages(one.collective());
+    one.decision = &communicator_.decisions().by_messages(one.collective());
   return MPI_SUCCESS;
 }
 

@@ -1,0 +1,160 @@
+#include "session/call_observer.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "team/agreement.hpp"
+#include "session/context.hpp"
+#include "mpi/report.hpp"
+#include "mpi/world_ranks.hpp"
+#include "observe/trace_collect.hpp"
+#include "schedule/output_file.hpp"
+
+namespace swapmeet {
+
+CallObserver::CallObserver(Members& members, FastPaths& fast_paths) : members_(members), fast_paths_(fast_paths) {
+  const Options& options = members_.options;
+  const bool many = members_.ranks() > 1, refused = !members_.refusal.empty();
+  if (options.phases) observe();
+  if (!options.trace.file.empty() && !members_.inter && (!many || !refused)) {
+    calls_to_trace_ = options.trace.call;
+    observe();
+  }
+  if (context().watchdog.on() && (many || members_.inter)) be_watched();
+}
+
+Observer& CallObserver::observe() {
+  if (!observer_) observer_ = std::make_unique<Observer>();
+  fast_paths_.clear();  // fast paths skip the observer
+  return *observer_;
+}
+
+void CallObserver::trace_nothing() {
+  calls_to_trace_ = 0;
+  ignore();
+}
+
+/// Deletes the observer if calls are no longer timed, traced or watched.
+void CallObserver::ignore() {
+  if (observer_ && !members_.options.phases && !observer_->post() && calls_to_trace_ == 0 && !observer_->begun() &&
+      !observer_->trace())
+    observer_.reset();
+}
+
+void CallObserver::begin_phases() { observe().begin(); }
+
+std::optional<PhaseTimes> CallObserver::end_phases() {
+  std::optional<PhaseTimes> times;
+  if (observer_) times = observer_->end();
+  ignore();
+  return times;
+}
+
+int CallObserver::trace(const char* name) {
+  if (members_.inter) return MPI_ERR_COMM;
+  if (members_.shape.ranks > 1 && !members_.has_messages()) return MPI_ERR_OTHER;
+  int error = MPI_SUCCESS;
+  std::FILE* file = nullptr;
+  if (members_.rank == 0 && !name) error = MPI_ERR_ARG;
+  if (members_.rank == 0 && name) {
+    const Result<std::FILE*> opened = open_output_stream(name);
+    if (opened) file = *opened;
+    else {
+      error = MPI_ERR_FILE;
+      say_once("warning: the trace cannot be written to " + std::string(name) + ": " + opened.problem().text());
+    }
+  }
+  std::unique_ptr<Trace> trace;
+  try {
+    trace = std::make_unique<Trace>();
+  } catch (const std::bad_alloc&) { error = MPI_ERR_NO_MEM; }
+  if (members_.shape.ranks > 1) reduce(std::span(&error, 1), MPI_INT, MPI_MAX, members_.peers);
+  if (error == MPI_SUCCESS) observe().record(std::move(trace), file);
+  else if (file) std::fclose(file);
+  return error;
+}
+
+/// Traces the call if no other was traced before. One call of the job is traced. Its communicator contains rank 0 of
+/// MPI_COMM_WORLD.
+void CallObserver::trace_if_chosen() {
+  int ours = reports().world_rank == 0 && !context().traced.exchange(true);
+  reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, members_.user);
+  if (!ours) return;
+  if (members_.shape.ranks == 1 || members_.has_messages()) trace(members_.options.trace.file.c_str());
+  else if (members_.rank == 0) say_once("warning: the call is not traced: " + std::string(no_messages));
+}
+
+void CallObserver::record(Recorder& recorder) {
+  const bool can_agree = members_.has_messages() || !Coroutine::here();
+  const bool agreed = !members_.inter && (members_.refusal.empty() || members_.ranks() == 1) && can_agree;
+  fast_paths_.clear();
+  recorded_ = recorder.add(members_.peers, members_.ranks(), members_.inter, agreed);
+}
+
+bool CallObserver::check_arguments(const CheckedCall& mine) {
+  if (!members_.refusal.empty()) return true;  // not all ranks may have the check switched on
+  if (Post* const to = post()) to->checks(mine.collective);
+  const auto now = doing(Doing::checking);
+  ++checked_;
+  const std::string mistake = mistake_of_ranks(mine, members_.user);
+  if (!mistake.empty() && members_.rank == 0)
+    say("error: call " + std::to_string(checked_) + " of MPI_" + std::string(name_of(mine.collective)) + " on " +
+        std::to_string(members_.shape.ranks) + " ranks: " + mistake);
+  return mistake.empty();
+}
+
+void CallObserver::be_watched() {
+  Watchdog& watchdog = context().watchdog;
+  if (Post* const post = watchdog.take(party_of(members_.user))) observe().publish(&watchdog, post);
+}
+
+void CallObserver::knows_processes(const std::vector<NodeRecord>& node_records) {
+  if (!post()) return;
+  Post::set(post()->number, static_cast<std::int64_t>(members_.number));
+  if (members_.hosts.empty()) return;
+  const std::vector<int> world_ranks = world_ranks_of(members_.user);
+  const auto me = static_cast<std::size_t>(members_.rank);
+  for (std::size_t rank = 0; rank < members_.hosts.size(); ++rank)
+    if (members_.hosts[rank] == members_.hosts[me] &&
+        node_records[rank].process_namespace == node_records[me].process_namespace &&
+        node_records[me].process_namespace != 0)
+      context().watchdog.knows_process(world_ranks[rank], node_records[rank]);
+}
+
+void CallObserver::call_begins(Collective collective) {
+  if (Post* const to = post()) to->call_begins(collective);
+  if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) trace_if_chosen();
+  observer_->call_begins();
+}
+
+void CallObserver::call_decided(const Decision& decision, std::uint64_t bytes_sent) {
+  Post* const to = post();
+  if (!to) return;
+  Post::set(to->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&decision.tally())));
+  Post::set(to->bytes, static_cast<std::int64_t>(bytes_sent));
+  to->does(decision.exchange ? Doing::exchanging : Doing::host);
+}
+
+void CallObserver::call_goes_to_host() {
+  clock()->enter(CallPhase::native);
+  if (Post* const to = post()) to->does(Doing::host);
+}
+
+PhaseTimes CallObserver::call_ends(const Decision& decision, std::uint64_t bytes_sent) {
+  const PhaseTimes times = observer_->call_ends();
+  if (observer_->trace()) write_trace(decision.tally(), static_cast<std::int64_t>(bytes_sent));
+  if (Post* const to = post()) to->call_ends();
+  ignore();
+  return times;
+}
+
+void CallObserver::write_trace(const Tally& call, std::int64_t bytes_sent) {
+  TracedCall traced{std::string(name_of(call.collective)), call.algorithm, call.reason, members_.shape.ranks,
+                    std::vector<std::int32_t>(static_cast<std::size_t>(members_.shape.ranks), 0)};
+  if (members_.shape.ranks > 1 && members_.find_nodes().empty()) traced.nodes = members_.shape.hierarchy.front();
+  collect_trace(*observer_->trace(), traced, bytes_sent, members_.team.get(), members_.rank, observer_->file());
+  if (const std::string problem = observer_->written(); !problem.empty())
+    say_once("warning: the trace could not be written to the end: " + problem);
+}
+
+}  // namespace swapmeet

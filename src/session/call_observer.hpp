@@ -1,0 +1,77 @@
+/// The observation of the calls on one communicator: times of their phases, a trace, recordings, the watchdog, and the
+/// check of arguments.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "mpi/coroutine.hpp"
+#include "observe/observer.hpp"
+#include "observe/record.hpp"
+#include "session/checking.hpp"
+#include "session/decision.hpp"
+#include "session/fast_paths.hpp"
+#include "session/members.hpp"
+
+namespace swapmeet {
+
+class CallObserver {
+ public:
+  /// Observes the calls of `members` as their options ask for. Local.
+  CallObserver(Members& members, FastPaths& fast_paths);
+
+  /// Whether calls are timed, traced or watched. The functions from call_begins() to call_ends() require it.
+  bool observed() const { return observer_ != nullptr; }
+  PhaseClock* clock() const { return observer_ ? &observer_->clock() : nullptr; }
+  /// Where the calls are published for the watchdog; nullptr: they are not watched.
+  Post* post() const { return observer_ ? observer_->post() : nullptr; }
+
+  /// Shows the watchdog that this rank is doing `what`, until the returned object is destroyed.
+  [[nodiscard]] DoingNow doing(Doing what) const { return {observer_ && !Coroutine::here() ? post() : nullptr, what}; }
+
+  /// Hooks around each observed call. They are collective for a call that is traced. call_ends() returns the time of
+  /// the call by phase.
+  void call_begins(Collective collective);
+  void call_decided(const Decision& decision, std::uint64_t bytes_sent);
+  void call_goes_to_host();
+  PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
+
+  /// Begins and ends the measurement of the phases of calls. end_phases() returns nothing if it was not begun. Local.
+  void begin_phases();
+  std::optional<PhaseTimes> end_phases();
+
+  /// Traces the next call, or the call that is beginning, into `file` (significant on rank 0). Collective. Returns
+  /// MPI_SUCCESS or an error of MPI, the same on all ranks.
+  int trace(const char* file);
+  /// Traces no call any more: tracing needs all ranks. Local.
+  void trace_nothing();
+
+  /// Records all calls from now on. Collective if all ranks have the same options.
+  void record(Recorder& recorder);
+  RecordedCommunicator* recorded() const { return recorded_; }  ///< nullptr: calls are not recorded
+
+  /// Checks the arguments of a call against those of the other ranks. Returns false on all ranks if they do not match;
+  /// then rank 0 prints the mistake. Collective.
+  bool check_arguments(const CheckedCall& mine);
+
+  /// Tells the watchdog the number of the communicator and the processes of its ranks on this node, from their records.
+  /// Local.
+  void knows_processes(const std::vector<NodeRecord>& node_records);
+
+ private:
+  Observer& observe();
+  void be_watched();
+  void ignore();
+  void trace_if_chosen();
+  void write_trace(const Tally& call, std::int64_t bytes_sent);
+
+  Members& members_;
+  FastPaths& fast_paths_;
+  std::unique_ptr<Observer> observer_;
+  std::int64_t calls_to_trace_ = 0;  ///< number of calls up to and including the traced one; 0: none is traced
+  std::int64_t checked_ = 0;         ///< number of checked calls
+  RecordedCommunicator* recorded_ = nullptr;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,53 @@
+/// The algorithm that was chosen for calls of one kind.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exchange/plan.hpp"
+#include "exchange/sized_plan.hpp"
+#include "observe/statistics.hpp"
+#include "session/online_tuning.hpp"
+
+namespace swapmeet {
+
+/// Online tuning for one class of block sizes. Buffers that node peers can read directly are tuned separately.
+struct Tunings {
+  std::unique_ptr<OnlineTuning> ordinary, direct;
+  /// Whether, at the last comparison, node peers could read the send buffers of all ranks directly.
+  bool now_direct = false;
+
+  std::unique_ptr<OnlineTuning>& now() { return now_direct ? direct : ordinary; }
+};
+
+/// The algorithm chosen for calls of one collective with block sizes in one range.
+struct Decision {
+  Exchange* exchange = nullptr;  ///< nullptr: calls are left to the host MPI
+  Plan* plan = nullptr;          ///< `exchange` as a Plan, if both ends know the block sizes; else nullptr
+  SizedPlan* sized = nullptr;    ///< `exchange` as a SizedPlan, if only one end knows them; else nullptr
+  std::string reason;
+  std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< range of block sizes that the decision holds for
+  std::int64_t unchecked_bytes = INT64_MAX;              ///< larger blocks must be checked by within_limits()
+  /// Spec of `exchange`; native if there is none.
+  const Spec& spec() const {
+    static const Spec native;
+    return exchange ? exchange->spec() : native;
+  }
+  /// Set once the decision has been explained, or if no explanation is requested.
+  bool explained = false;
+  /// The statistics of calls that use this decision. To be called only if calls are counted.
+  Tally& tally() const {
+    if (!tally_) tally_ = &statistics().tally(collective, ranks, to_text(spec()), reason);
+    return *tally_;
+  }
+  Collective collective = Collective::alltoall;
+  Rank ranks = 0;
+  mutable Tally* tally_ = nullptr;
+  /// Online tuning for each class of block sizes (see block_class()). Empty if no other algorithms are tried.
+  std::vector<Tunings> trying;
+  bool compared = true;  ///< false: no other algorithm is tried, and only the time of the host MPI's calls is measured
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,94 @@
+/// The ranks of a communicator of the application: who and where they are, how they reach one another, and what they
+/// have agreed on.
+#pragma once
+
+#include <climits>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exchange/invocation.hpp"
+#include "options/options.hpp"
+#include "schedule/schedule.hpp"
+#include "schedule/spec.hpp"
+#include "team/peers.hpp"
+#include "team/tags.hpp"
+#include "team/team.hpp"
+
+namespace swapmeet {
+
+/// Reason why a call is left to the host MPI.
+inline constexpr const char* no_messages =
+    "the ranks cannot send one another messages: the library was loaded after MPI_Init, or has no tags left";
+
+/// The other parts of a Communicator read it. The exchange of parameters (record_exchange.hpp) and set_algorithm()
+/// write it.
+struct Members {
+  /// Asks the host MPI about the ranks of `user`, and makes their team if they all belong to the job. Local.
+  Members(MPI_Comm user, const Options& options);
+
+  Rank ranks() const { return shape.ranks; }
+  /// Number of nodes, if known; else INT64_MAX.
+  std::int64_t nodes() const { return node_count; }
+  /// Whether the ranks can send messages to each other. False until the records are exchanged; the same on all ranks.
+  bool has_messages() const { return team && team->has_messages(); }
+  /// The limits on gathering records, the same on all ranks.
+  const Options::Gathered& gathered() const;
+  /// Whether every rank receives the records of all ranks. On more ranks they are only reduced.
+  bool gathers() const { return shape.ranks <= gathered().ranks; }
+  /// A communicator of this rank alone for MPI_Pack and MPI_Unpack, whose errors are returned. Local.
+  MPI_Comm packing() const { return peers.alone; }
+
+  /// Starts the next exchange, whose phases `clock` measures. All ranks call it for the same exchanges in the same
+  /// order.
+  Invocation next_exchange(PhaseClock* clock) { return {&peers, ++exchanges, MPI_SUCCESS, true, clock}; }
+
+  /// Whether all ranks have set an algorithm. Known before the records are exchanged.
+  bool has_algorithm_everywhere() const;
+  /// Whether non-blocking exchanges are left to the host MPI, because a rank asks for it or leaves all calls to the
+  /// host MPI. The same on all ranks. Persistent ones are left to it only if `starts_on_host` holds.
+  bool leaves_starts() const;
+  /// Whether an exchange by `spec` that was prepared may send messages of the host MPI. With padded blocks it may do so
+  /// within nodes, too, for blocks that do not fit.
+  bool sends_messages(Collective collective, const Spec& spec) const;
+
+  /// Determines which ranks share a node. Collective if the hosts of the ranks must be gathered: the records lack them,
+  /// and SWAPMEET_NODES is not set. Returns "", or why the nodes cannot be determined.
+  std::string find_nodes();
+
+  /// Sets the communicator of the current blocking call, which has the same ranks. They make their agreements on it
+  /// from then on. Local.
+  void called_on(MPI_Comm comm) {
+    user = peers.comm = comm;
+    if (team) team->called(comm);
+  }
+
+  Options options;
+  bool own_options = false;  ///< `options` differ from those of the process
+  bool was_set = false;      ///< set_algorithm() has set an algorithm
+
+  MPI_Comm user;
+  Rank rank = 0;
+  Shape shape;
+  bool inter = false;                 ///< on an intercommunicator, whose calls are all left to the host MPI
+  std::uint64_t number = UINT64_MAX;  ///< number of the communicator: unique in the job, and the same on all ranks
+  std::unique_ptr<Team> team;         ///< nullptr on an intercommunicator, or for ranks of several jobs or threads
+  Peers peers;
+  const Tags tags;
+  std::uint16_t exchanges = 0;          ///< number of exchanges so far
+  std::vector<std::uint64_t> hosts;     ///< host of each rank, if gathered
+  std::int64_t node_count = INT64_MAX;  ///< as nodes()
+
+  std::string refusal;  ///< why all calls are left to the host MPI; "": they are not
+  std::string device;   ///< the same reason where a rank uses a device, so that buffers may be in device memory
+  /// Whether work within the host MPI's progress must not call the host MPI, because progress_is_locked() holds on some
+  /// rank.
+  bool locked = false;
+  bool threaded = false;        ///< several threads may call MPI at once on some rank
+  bool observed = false;        ///< calls are timed or watched on some rank
+  bool starts_on_host = false;  ///< some rank leaves non-blocking and persistent exchanges to the host MPI
+  bool ended = false;           ///< a rank has died, or the application has revoked the communicator
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,69 @@
+/// The shared memory of the ranks of a node, for the exchanges of one communicator and for the application.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "choose/means.hpp"
+#include "node/node_peers.hpp"
+#include "session/call_observer.hpp"
+#include "session/members.hpp"
+
+namespace swapmeet {
+
+class NodeSharing {
+ public:
+  NodeSharing(Members& members, const CallObserver& observer) : members_(members), observer_(observer) {}
+  ~NodeSharing() { leave(); }
+  NodeSharing(const NodeSharing&) = delete;
+  NodeSharing& operator=(const NodeSharing&) = delete;
+
+  /// Reserves this rank's part of shared memory, and returns the record by which the ranks of the node find it. Local.
+  const NodeRecord& reserve();
+  /// The records of all ranks, for the next time that the ranks of nodes join.
+  std::vector<NodeRecord>& records() { return records_; }
+  /// Returns the reserved part if it was not used, and drops the records. Local.
+  void give_back_reserved();
+
+  /// Joins the ranks of each node, once; `prepare` is as in NodePeers::join(). Returns what it has prepared on all
+  /// ranks, or NodePeers::unprepared. Requires that the nodes are known. Collective on the first call.
+  std::int64_t join(const NodePeers::Prepare& prepare);
+  /// Whether the ranks have joined, or have failed to.
+  bool joined() const { return joined_; }
+  /// The means within nodes: those found by join(); before that, both are assumed to be there.
+  const Means& means() const { return means_; }
+  /// The node peers; nullptr if the ranks of this node have not joined.
+  NodePeers* peers() const { return peers_.get(); }
+
+  /// Joins the ranks of each node for a plan, which has shared memory of its own. Sets `share_bytes` to this rank's
+  /// share of it. Collective.
+  NodePeers::Joined join_for_plan(std::int64_t& share_bytes, const NodePeers::Prepare& prepare);
+
+  /// Whether waiting for node peers has ended because one has died.
+  bool lost_a_rank() const;
+  /// Ends all waiting for node peers. Local.
+  void end();
+  /// Frees the shared memory. Local.
+  void leave();
+
+  /// Allocates `bytes` bytes for the application on this rank, in memory that its node peers can map, or in private
+  /// memory where sharing is impossible. context().regions keeps the memory. Collective. Returns MPI_SUCCESS,
+  /// MPI_ERR_COMM or MPI_ERR_NO_MEM.
+  int allocate(std::int64_t bytes, char*& memory);
+
+ private:
+  char* allocate_shared(std::int64_t bytes);
+
+  Members& members_;
+  const CallObserver& observer_;
+  std::optional<NodeRecord> reserved_;  ///< this rank's reserved part of shared memory
+  std::vector<NodeRecord> records_;
+  bool joined_ = false;
+  Means means_{true, true};
+  std::int64_t share_bytes_ = 0;  ///< this rank's share of the shared memory
+  std::unique_ptr<NodePeers> peers_;
+};
+
+}  // namespace swapmeet

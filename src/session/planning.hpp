@@ -1,0 +1,76 @@
+/// The planning of exchanges that the application starts many times: plans of the library's own API, and persistent
+/// requests of MPI.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "choose/select.hpp"
+#include "model/machine.hpp"
+#include "session/call_observer.hpp"
+#include "session/decisions.hpp"
+#include "session/members.hpp"
+#include "session/neighbour_plans.hpp"
+#include "session/node_sharing.hpp"
+#include "session/plan_cache.hpp"
+#include "session/planned.hpp"
+
+namespace swapmeet {
+
+class Planner {
+ public:
+  Planner(Members& members, const CallObserver& observer, NodeSharing& node, PlanCache& plans,
+          NeighbourPlans& neighbours, Decisions& decisions)
+      : members_(members), observer_(observer), node_(node), plans_(plans), neighbours_(neighbours),
+        decisions_(decisions) {}
+
+  /// Plans an exchange by `options` (none: those of the communicator). `problem`: why `request` is missing on this
+  /// rank, or "". Collective; may wait. Returns nullptr on all ranks if one has a problem; on an intercommunicator only
+  /// on ranks with a problem. Then `error` and `problem` describe it.
+  std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options,
+                                std::string& problem, int& error);
+
+  /// Plans an exchange for a persistent request, by the options of the communicator. Collective. nullptr on all ranks:
+  /// the host MPI serves the request.
+  std::unique_ptr<Planned> plan_persistent(std::optional<Request> request);
+
+  /// Ends all waiting in exchanges that were planned here. Local.
+  void revoke();
+
+ private:
+  bool agree_to_plan(const std::optional<Request>& request, PlanTeam& team);
+
+  /// Makes a plan that executes `choice`. `for_request`: the plan is for a persistent request, which is left to the
+  /// host MPI where the plan would use it; its starts may be trials. `team`: the ranks of the plan. Collective. Returns
+  /// nullptr on all ranks if there is a problem.
+  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request,
+                                        std::unique_ptr<PlanTeam> team, std::span<char> buffer, std::string& problem,
+                                        int& error);
+  /// Prepares starts of a plan to try single_step(), where it may be faster. Collective.
+  void try_single_step(Executor& executor, const Request& request);
+
+  /// The choice for a plan of `request` by the options `wanted`. Collective.
+  Choice choice_for(const Request& request, const Options& wanted);
+
+  /// Makes the exchange of a plan among `peers`, the ranks of the plan. Collective.
+  Executor executor_for(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges);
+
+  /// Expected time of an exchange of blocks of `block_bytes` bytes, in seconds. The first call measures messages, for
+  /// which it needs `buffer`. Collective.
+  double expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer);
+
+  Members& members_;
+  const CallObserver& observer_;
+  NodeSharing& node_;
+  PlanCache& plans_;
+  NeighbourPlans& neighbours_;
+  Decisions& decisions_;
+  std::optional<Machine> machine_;  ///< measured times of messages
+  /// Plans that revoke() must end. Kept only where the host MPI survives faults.
+  std::vector<std::weak_ptr<Planned* const>> planned_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,74 @@
+/// The set-up of a communicator: the exchange of the ranks' parameters (records), which comes before anything else.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "mpi/datatype.hpp"
+#include "session/call_observer.hpp"
+#include "session/decisions.hpp"
+#include "session/members.hpp"
+#include "session/node_sharing.hpp"
+#include "session/rank_records.hpp"
+
+namespace swapmeet {
+
+/// The arguments of an MPI_Alltoall that may be the first call on its communicator. Counts are in elements.
+struct FirstCall {
+  const void* send;  ///< MPI_IN_PLACE is allowed
+  std::int64_t send_count;
+  MPI_Datatype send_type;
+  const void* receive;
+  std::int64_t receive_count;
+  MPI_Datatype receive_type;
+};
+
+class RecordExchange {
+ public:
+  RecordExchange(Members& members, Datatypes& datatypes, CallObserver& observer, NodeSharing& node,
+                 Decisions& decisions)
+      : members_(members), datatypes_(datatypes), observer_(observer), node_(node), decisions_(decisions) {}
+
+  /// Exchanges the records and applies the result. `first`: the MPI_Alltoall in which the communicator is set up, or
+  /// nullptr; its blocks are piggybacked on the records if they are small. Collective; waits.
+  void run(const FirstCall* first = nullptr);
+  /// Starts the exchange in the order of collectives, but does not wait for other ranks; finish() completes it. Local.
+  /// Returns as MPI does.
+  int begin();
+  /// Makes the exchange, or completes the one that was begun, unless the records are known. Collective; waits.
+  void finish();
+  /// Waits until an exchange that was begun is complete: until then the application must not free its communicator.
+  void wait();
+
+  /// Whether the records have been exchanged.
+  bool known() const { return known_; }
+
+  /// Whether the blocks of the current call, one from each rank, have arrived piggybacked on the records. The call must
+  /// then take them.
+  bool has_piggybacked() const { return !piggybacked_.empty(); }
+  std::vector<char> take_piggybacked() { return std::exchange(piggybacked_, {}); }
+
+ private:
+  void end();
+  std::vector<char> blocks_to_piggyback(const FirstCall& first);
+  RankRecord make_record();
+  void make_job(const GatheredRecords& records);
+  void apply(GatheredRecords records);
+  void refuse_strangers(const GatheredRecords& records);
+  void leave_devices_alone(std::string_view driver);
+
+  Members& members_;
+  Datatypes& datatypes_;
+  CallObserver& observer_;
+  NodeSharing& node_;
+  Decisions& decisions_;
+  bool known_ = false;
+  RankRecord mine_;  ///< this rank's record
+  /// Records of all ranks, while an exchange that was begun is under way, and its request.
+  std::vector<RankRecord> gathered_;
+  MPI_Request arrival_ = MPI_REQUEST_NULL;
+  std::vector<char> piggybacked_;
+};
+
+}  // namespace swapmeet

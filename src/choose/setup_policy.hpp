@@ -39,6 +39,8 @@ class SetupPolicy {
 
   /// Leaves the next `calls` calls to the host MPI, before the exchange of parameters.
   void leave(int calls) { to_leave_ = calls; }
+  /// Records that `calls` such calls have been left already.
+  void were_left(int calls) { left_ = calls; }
   /// Returns whether the next call is left to the host MPI before the exchange of parameters, and counts it.
   bool leaves_call() { return to_leave_ > 0 && (++left_, to_leave_-- > 0); }
   bool leaves_more() const { return to_leave_ > 0; }

@@ -30,13 +30,14 @@ void have(MPI_Comm comm, void (swapmeet::Communicator::*act)()) {
 }  // namespace
 
 // `comm` points to a handle of the application's MPI, which has the size of an int or of a pointer.
-#define SWAPMEET_FREES(name)                                                    \
-  SWAPMEET_NAMED(name, (void* comm)) {                                          \
-    if (!swapmeet::mpi_suits() || !comm) return swapmeet::pass_on(#name, comm); \
-    const MPI_Comm ending = *static_cast<const MPI_Comm*>(comm);                \
-    have(ending, &swapmeet::Communicator::finish_started);                      \
-    const swapmeet::BeingFreed being_freed(ending);                             \
-    return swapmeet::pass_on(#name, comm);                                      \
+#define SWAPMEET_FREES(name)                                                         \
+  SWAPMEET_NAMED(name, (void* comm)) {                                               \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#name);              \
+    if (!swapmeet::mpi_suits() || !comm) return swapmeet::pass_on(underneath, comm); \
+    const MPI_Comm ending = *static_cast<const MPI_Comm*>(comm);                     \
+    have(ending, &swapmeet::Communicator::finish_started);                           \
+    const swapmeet::BeingFreed being_freed(ending);                                  \
+    return swapmeet::pass_on(underneath, comm);                                      \
   }
 
 SWAPMEET_FREES(MPI_Comm_free)

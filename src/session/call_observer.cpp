@@ -13,7 +13,7 @@
 namespace swapmeet {
 
 CallObserver::CallObserver(Members& members, FastPaths& fast_paths) : members_(members), fast_paths_(fast_paths) {
-  const Options& options = members_.options;
+  const Options& options = members_.options();
   const bool many = members_.ranks() > 1, refused = !members_.refusal.empty();
   if (options.phases) observe();
   if (!options.trace.file.empty() && !members_.inter && (!many || !refused)) {
@@ -36,7 +36,7 @@ void CallObserver::trace_nothing() {
 
 /// Deletes the observer if calls are no longer timed, traced or watched.
 void CallObserver::ignore() {
-  if (observer_ && !members_.options.phases && !observer_->post() && calls_to_trace_ == 0 && !observer_->begun() &&
+  if (observer_ && !members_.options().phases && !observer_->post() && calls_to_trace_ == 0 && !observer_->begun() &&
       !observer_->trace())
     observer_.reset();
 }
@@ -80,7 +80,7 @@ void CallObserver::trace_if_chosen() {
   int ours = reports().world_rank == 0 && !context().traced.exchange(true);
   reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, members_.user);
   if (!ours) return;
-  if (members_.shape.ranks == 1 || members_.has_messages()) trace(members_.options.trace.file.c_str());
+  if (members_.shape.ranks == 1 || members_.has_messages()) trace(members_.options().trace.file.c_str());
   else if (members_.rank == 0) say_once("warning: the call is not traced: " + std::string(no_messages));
 }
 

@@ -1,43 +1,30 @@
 #include "session/communicator.hpp"
 
 #include "mpi/faults.hpp"
+#include "session/left_calls.hpp"
 #include "team/agreement.hpp"
 
 namespace swapmeet {
-
-namespace {
-
-/// Default number of first calls that are left to the host MPI. Setting up takes some 5 us on two ranks. A small call
-/// takes 1.4 us longer with MPICH than with this library, and 0.06 us longer with Open MPI
-/// (docs/measurements/setup.md).
-int first_calls(const Options& options) { return options.first_calls.value_or(host_is_mpich ? 1 : 8); }
-
-}  // namespace
 
 Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, const FirstCall* first)
     : members_((begin_to_serve(), user), options) {
   if (members_.refusal.empty()) {
     SetupPolicy& policy = decisions_.setup_policy();
-    if (set_up == SetUp::after_first_calls && may_leave_calls()) policy.leave(first_calls(options));
+    const LeftCalls* const before = left_calls_of(user);
+    const int left = before ? before->made : 0;
+    policy.were_left(left);
+    if (set_up == SetUp::after_first_calls || left > 0) policy.leave(first_calls_of(user, options) - left);
     if (set_up != SetUp::later && !policy.leaves_more()) records_.run(first);
     if (!members_.refusal.empty()) observer_.trace_nothing();
   }
   if (options.recording() && ready()) observer_.record(context().recorder);
 }
 
-/// Whether first calls may be left to the host MPI. Uses only what is the same on all ranks before records are
-/// exchanged.
-bool Communicator::may_leave_calls() const {
-  const Options& options = members_.options;
-  return context().job.facts().alike && members_.user != MPI_COMM_WORLD && !options.algorithm &&
-         options.tuning.rules.empty() && !options.check && !options.recording() && options.trace.file.empty();
-}
-
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, members_.user) || !valid) return false;
-  members_.options = wanted;
-  members_.was_set = members_.own_options = options.has_value();
+  members_.set_options(options);
+  members_.was_set = options.has_value();
   if (options) {
     decisions_.setup_policy().end();
     starts_.expect_calls();
@@ -57,8 +44,8 @@ int Communicator::sparse_alltoallv(const SparseRequest& request, Arrivals& arriv
 /// Local: find_nodes() needs no other rank, because the hosts are known.
 bool Communicator::can_serve_duplicates() {
   return records_.known() && members_.refusal.empty() && !members_.threaded && !members_.observed &&
-         !observer_.recorded() && !members_.options.check && !members_.hosts.empty() && members_.find_nodes().empty() &&
-         members_.nodes() == 1;
+         !observer_.recorded() && !members_.options().check && !members_.hosts.empty() &&
+         members_.find_nodes().empty() && members_.nodes() == 1;
 }
 
 int Communicator::failed(int error) {

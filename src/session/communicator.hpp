@@ -70,7 +70,7 @@ class Communicator {
   MPI_Comm user() const { return members_.user; }
   Rank ranks() const { return members_.ranks(); }
   Rank rank() const { return members_.rank; }
-  const Options& options() const { return members_.options; }
+  const Options& options() const { return members_.options(); }
 
   /// Starts the next exchange. All ranks call it for the same exchanges in the same order.
   Invocation next_exchange() { return members_.next_exchange(observer_.clock()); }
@@ -117,8 +117,6 @@ class Communicator {
   void close();
 
  private:
-  bool may_leave_calls() const;
-
   Members members_;
   FastPaths fast_paths_;
   CallObserver observer_{members_, fast_paths_};

@@ -30,6 +30,7 @@
 #include "mpi/progress.hpp"
 #include "mpi/slow_wait.hpp"
 #include "session/duplicates.hpp"
+#include "session/left_calls.hpp"
 #include "session/planned.hpp"
 
 extern char** environ;
@@ -191,6 +192,7 @@ void attach(Context& all) {
   if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
   begin_to_share();
+  begin_to_leave_calls();
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
@@ -304,6 +306,7 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (shared && of_duplicates) return of_duplicates;
   const bool shares = !all.job.facts().threaded && is_duplicate(comm);
   if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::now;  // what it sets up serves all duplicates
+  if (set_up == SetUp::after_first_calls && leaves_unobserved(comm, all.options)) return begin_to_serve(), nullptr;
   share_with_duplicates(comm);
   auto made = std::make_unique<Communicator>(comm, all.options, set_up, first);
   {
@@ -321,7 +324,7 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
 Communicator* find_or_make(MPI_Comm comm, SetUp set_up, bool shared, const FirstCall* first = nullptr) {
   const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
   Communicator* const communicator = look_up(comm, context(), set_up, shared, first);
-  recent().note(comm, communicator, deaths_before);
+  recent().note(comm, communicator, communicator ? nullptr : left_calls_of(comm), deaths_before);
   return communicator;
 }
 
@@ -388,6 +391,7 @@ Communicator* communicator_of(MPI_Comm comm, SetUp set_up) {
 
 Communicator* serving(MPI_Comm comm, const FirstCall* first) {
   if (Communicator* const known = recent().find(comm)) return known;
+  if (LeftCalls* const left = recent().left_calls(comm); left && left->leaves()) return nullptr;
   return find_or_make(comm, SetUp::after_first_calls, true, first);
 }
 

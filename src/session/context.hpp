@@ -35,24 +35,43 @@ inline std::atomic<std::uint64_t> deaths{0};
 /// Set by MPI_Session_init, which may come before there is a context.
 inline std::atomic<bool> sessions_opened{false};
 
+/// The counter of first calls on a communicator that are left to the host MPI (left_calls.hpp).
+struct LeftCalls {
+  int made = 0, most = 0;  ///< calls that were left, and the number of calls to leave
+
+  /// Returns whether this call is left, and counts it.
+  bool leaves() { return made < most && (++made, true); }
+};
+
 /// A cache of the communicators that a thread used last. A handle can mean another communicator only after it has been
 /// freed, which `deaths` counts.
 class Recent {
  public:
   /// Returns nullptr if `comm` is not in the cache.
-  Communicator* find(MPI_Comm comm) const {
+  [[gnu::always_inline]] Communicator* find(MPI_Comm comm) const {
     const Entry& entry = entries_[place(comm)];
-    return entry.comm == comm && entry.deaths == deaths.load(std::memory_order_acquire) ? entry.communicator : nullptr;
+    return entry.is_of(comm) ? entry.communicator : nullptr;
   }
-  void note(MPI_Comm comm, Communicator* communicator, std::uint64_t deaths_before) {
-    entries_[place(comm)] = {comm, communicator, deaths_before};
+  /// The counter of a communicator for which nothing else has been made; nullptr if it is not in the cache.
+  LeftCalls* left_calls(MPI_Comm comm) const {
+    const Entry& entry = entries_[place(comm)];
+    return entry.is_of(comm) ? entry.left_calls : nullptr;
+  }
+  /// One of `communicator` and `left_calls` is nullptr.
+  void note(MPI_Comm comm, Communicator* communicator, LeftCalls* left_calls, std::uint64_t deaths_before) {
+    entries_[place(comm)] = {comm, communicator, left_calls, deaths_before};
   }
 
  private:
   struct Entry {
     MPI_Comm comm;
     Communicator* communicator;
-    std::uint64_t deaths;
+    LeftCalls* left_calls;
+    std::uint64_t deaths_before;
+
+    bool is_of(MPI_Comm other) const {
+      return comm == other && deaths_before == deaths.load(std::memory_order_acquire);
+    }
   };
   static constexpr int bits = 2;
   static std::size_t place(MPI_Comm comm) {
@@ -107,10 +126,11 @@ struct Context {
   enum class Errors : std::uint8_t { returned, fatal };
   MPI_Comm alone(Errors errors = Errors::returned) const { return alone_[static_cast<std::size_t>(errors)]; }
 
-  std::mutex mutex;                          ///< guards the members below
-  std::vector<void (*)()> endings;           ///< functions registered by at_end()
-  int keyval = MPI_KEYVAL_INVALID;           ///< key of the attribute that holds a Communicator
-  std::vector<Communicator*> communicators;  ///< not yet deleted
+  std::mutex mutex;                            ///< guards the members below
+  std::vector<void (*)()> endings;             ///< functions registered by at_end()
+  int keyval = MPI_KEYVAL_INVALID;             ///< key of the attribute that holds a Communicator
+  int left_calls_keyval = MPI_KEYVAL_INVALID;  ///< key of the attribute of left_calls.hpp
+  std::vector<Communicator*> communicators;    ///< not yet deleted
   MPI_Comm alone_[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
   int world_ranks = 1;
   bool reported = false;
@@ -170,7 +190,8 @@ enum class SetUp : std::uint8_t {
 };
 Communicator* communicator_of(MPI_Comm comm, SetUp set_up = SetUp::now);
 
-/// The state for a blocking call on `comm`, which may be shared by all duplicates of a communicator.
+/// The state for a blocking call on `comm`, which may be shared by all duplicates of a communicator. Returns nullptr
+/// also for a first call on `comm` that is left to the host MPI (left_calls.hpp).
 Communicator* serving(MPI_Comm comm, const FirstCall* first = nullptr);
 
 /// Whether the host MPI knows `comm`: it is neither MPI_COMM_NULL nor freed. Unlike other calls of MPI, this calls no

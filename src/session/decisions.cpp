@@ -35,7 +35,7 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes) {
   if (decision->reason.empty() && of_neighbours(collective)) {
     make_for_neighbours(*decision);
   } else if (decision->reason.empty()) {
-    const std::string unknown = wants_nodes(members_.shape, members_.options) ? members_.find_nodes() : "";
+    const std::string unknown = wants_nodes(members_.shape, members_.options()) ? members_.find_nodes() : "";
     const bool awaits = unknown.empty() && awaits_calls(collective);
     const auto earlier_calls = [&] {
       CallKind kind = kind_of_calls(collective, block_bytes);
@@ -49,16 +49,18 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes) {
     }
     if (knowledge_.network.known()) measure_network();  // enough time may have passed to complete the measurement
     Choice choice =
-        unknown.empty() ? choose(collective, block_bytes, members_.options, node_.means()) : Choice{Spec{}, unknown};
+        unknown.empty() ? choose(collective, block_bytes, members_.options(), node_.means()) : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !node_.joined()) {
       if (awaits && !setup_policy_.over(earlier_calls(), calls())) return postponed(collective);
       if (awaits) learn_from_first_calls(collective);
-      if (!tuned(collective, members_.shape, members_.options)) measure_network();
+      if (!tuned(collective, members_.shape, members_.options())) measure_network();
       plans_.join(choice.spec);
-      choice = choose(collective, block_bytes, members_.options, node_.means());
+      choice = choose(collective, block_bytes, members_.options(), node_.means());
     }
     if (const std::string problem = plans_.make_order_of(choice.spec); !problem.empty()) {
-      give_up_order(choice.spec, problem, members_.options);
+      Options without = members_.options();
+      give_up_order(choice.spec, problem, without);
+      members_.set_options(without);
       return make(collective, block_bytes);
     }
     decision->reason = std::move(choice.reason);
@@ -67,7 +69,8 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes) {
     const std::string problem = execute_by(choice.spec, collective, *decision);
     if (!problem.empty()) decision->reason = problem;
     if (!choice.problem.empty()) warn_once(choice.problem);
-    if (unknown.empty() && tries(collective, members_.shape, members_.options)) decision->trying.resize(trial_classes);
+    if (unknown.empty() && tries(collective, members_.shape, members_.options()))
+      decision->trying.resize(trial_classes);
   }
   node_.give_back_reserved();
   return keep(collective, std::move(decision));
@@ -75,20 +78,21 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes) {
 
 Choice Decisions::choose(Collective collective, std::int64_t block_bytes, const Options& options,
                          const Means& means) const {
-  if (members_.own_options || &options != &members_.options)
+  if (members_.has_own_options() || &options != &members_.options())
     return swapmeet::choose(collective, members_.shape, block_bytes, options, means, knowledge_);
   return context().choices.choose(collective, members_.shape, block_bytes, options, means, knowledge_);
 }
 
 /// Whether the automatic choice leaves first calls to the host MPI, because setting up takes messages between nodes.
 bool Decisions::awaits_calls(Collective collective) const {
-  return !members_.options.algorithm && !tuned(collective, members_.shape, members_.options) && members_.nodes() > 1;
+  return !members_.options().algorithm && !tuned(collective, members_.shape, members_.options()) &&
+         members_.nodes() > 1;
 }
 
 Decision& Decisions::postponed(Collective collective) {
   node_.give_back_reserved();  // it takes shared memory, which other communicators may need first
   Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
-  if (tries(collective, members_.shape, members_.options)) first.trying.resize(trial_classes);
+  if (tries(collective, members_.shape, members_.options())) first.trying.resize(trial_classes);
   first.compared = false;
   return first;
 }
@@ -116,7 +120,7 @@ void Decisions::learn_from_first_calls(Collective collective) {
 }
 
 void Decisions::measure_network() {
-  if (simulated || members_.nodes() == 1 || members_.options.trials_share == 0 || members_.options.algorithm ||
+  if (simulated || members_.nodes() == 1 || members_.options().trials_share == 0 || members_.options().algorithm ||
       Coroutine::here())
     return;
   if (knowledge_.network.complete() || !members_.has_messages()) return;
@@ -125,12 +129,11 @@ void Decisions::measure_network() {
   const MeasuredNetwork network =
       probe_network(members_.peers, members_.rank, static_cast<Rank>(other - nodes.begin()));
   if (!swapmeet::describe_network(network, knowledge_)) return;
-  if (members_.options.explain && members_.rank == 0)
+  if (members_.options().explain && members_.rank == 0)
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
 
-void Decisions::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
-  members_.own_options = true;
+void Decisions::give_up_order(const Spec& spec, const std::string& problem, Options& options) const {
   const std::string warning = swapmeet::give_up_order(spec, problem, options);
   const std::vector<int> world_ranks = world_ranks_of(members_.user);
   // Rank 0 of the job prints the warning; if it is not a member, rank 0 of the communicator does.
@@ -151,8 +154,8 @@ std::string Decisions::execute_by(const Spec& spec, Collective collective, Decis
 Decision& Decisions::keep(Collective collective, std::unique_ptr<Decision> decision) {
   if (decision->plan && !of_neighbours(collective))
     decision->unchecked_bytes =
-        std::min<std::int64_t>(members_.options.scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
-  decision->explained = !members_.options.explain;
+        std::min<std::int64_t>(members_.options().scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
+  decision->explained = !members_.options().explain;
   decision->collective = collective, decision->ranks = members_.shape.ranks;
   auto& decisions = of(collective);
   decisions.push_back(std::move(decision));
@@ -170,7 +173,8 @@ OnlineTuning* Decisions::trying(Collective collective, Decision& decision, std::
 }
 
 bool Decisions::may_try(const Spec& spec, Collective collective) const {
-  const Limited limited = swapmeet::within_limits(spec, collective, members_.shape, any_block_bytes, members_.options);
+  const Limited limited =
+      swapmeet::within_limits(spec, collective, members_.shape, any_block_bytes, members_.options());
   return limited.spec == spec && limited.problem.empty() && proved(spec, members_.shape);
 }
 
@@ -192,7 +196,7 @@ Decision& Decisions::by_messages(Collective collective) {
   if (kept) return *kept;
   auto decision = std::make_unique<Decision>();
   const Limited limited =
-      swapmeet::within_limits(single_step(), collective, members_.shape, any_block_bytes, members_.options);
+      swapmeet::within_limits(single_step(), collective, members_.shape, any_block_bytes, members_.options());
   const Spec spec = limited.problem.empty() ? limited.spec : single_step();
   if (members_.has_messages() && of_neighbours(collective)) decision->plan = neighbours_.by_messages(spec);
   else if (members_.has_messages()) decision->plan = plans_.plan_for(spec);
@@ -208,7 +212,7 @@ std::vector<Expectation> Decisions::candidates_beside(const CallKind& kind, std:
                                                       const Spec& usual) const {
   if (neighbours_.work() && of_neighbours(kind.collective))
     return candidates_for_neighbours(kind, block_bytes, *neighbours_.work(), knowledge_);
-  return candidates(kind.collective, members_.shape, block_bytes, members_.options, node_.means(), knowledge_, usual,
+  return candidates(kind.collective, members_.shape, block_bytes, members_.options(), node_.means(), knowledge_, usual,
                     kind.direct);
 }
 
@@ -238,7 +242,7 @@ Decision& Decisions::decline(Collective collective, const std::string& reason) {
 Decision& Decisions::within_limits(Decision& decision, Collective collective, bool in_place, std::int64_t block_bytes) {
   const Plan& plan = *decision.plan;
   if ((in_place || plan.needs() != Exchange::Needs::nothing) &&
-      !within_scratch_limit(plan.working_blocks(), block_bytes, members_.options))
+      !within_scratch_limit(plan.working_blocks(), block_bytes, members_.options()))
     return decline(collective, too_much_memory);
   if (plan.makes_types() && block_bytes > INT_MAX)
     return decline(collective, "pack=datatype cannot hold blocks of more than 2 GiB");
@@ -263,7 +267,7 @@ void Decisions::make_for_neighbours(Decision& decision) {
   decision.reason = choice.reason;
   if (choice.spec.family == Family::native) {
     const bool several_nodes = members_.nodes() > 1 && !members_.shape.hierarchy.empty();
-    if (several_nodes && tries_leaders(members_.shape, members_.options)) decision.trying.resize(1);
+    if (several_nodes && tries_leaders(members_.shape, members_.options())) decision.trying.resize(1);
     return;
   }
   const std::string problem = neighbours_.execute_by(choice.spec, decision);

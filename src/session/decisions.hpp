@@ -83,12 +83,12 @@ class Decisions {
   SetupPolicy& setup_policy() { return setup_policy_; }
 
   /// Warns of `problem`, and removes the order of `spec` from `options`, so that the automatic choice takes its place.
-  void give_up_order(const Spec& spec, const std::string& problem, Options& options);
+  void give_up_order(const Spec& spec, const std::string& problem, Options& options) const;
 
   /// Describes the ranks that try algorithms for started exchanges. They agree among `peers`, and rank 0 reports
   /// results under `name` if explanations are requested.
   StartedTuning::Ranks ranks_of_trials(const Peers& peers, const std::string& name) const {
-    const Options& options = members_.options;
+    const Options& options = members_.options();
     return {peers, members_.ranks(), options.trials_share, options.explain && members_.rank == 0 ? name : ""};
   }
 

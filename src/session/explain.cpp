@@ -42,7 +42,7 @@ void explain(std::string_view name, Collective collective, const Members& member
 }
 
 void explain_plan(Collective collective, const Members& members, const std::string& spec, const std::string& reason) {
-  if (members.rank == 0 && members.options.explain)
+  if (members.rank == 0 && members.options().explain)
     say_once(name_of_plan(collective) + on_ranks(members) + ": " + spec + " (" + reason + ")");
 }
 

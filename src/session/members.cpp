@@ -39,10 +39,18 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   return levels;
 }
 
+/// How many different nodes there are.
+std::int64_t different(const std::vector<std::int32_t>& nodes) {
+  if (std::ranges::adjacent_find(nodes, std::ranges::not_equal_to{}) == nodes.end()) return 1;
+  std::vector<std::int32_t> sorted = nodes;
+  std::ranges::sort(sorted);
+  return std::ranges::unique(sorted).begin() - sorted.begin();
+}
+
 }  // namespace
 
 Members::Members(MPI_Comm user_comm, const Options& given)
-    : options(given), user(user_comm), peers(user_comm), tags(most_tag()) {
+    : user(user_comm), peers(user_comm), tags(most_tag()), process_options_(given) {
   peers.alone = context().alone();
   peers.gathered = gathered().ranks;
   int is_inter = 0;
@@ -78,15 +86,15 @@ Members::Members(MPI_Comm user_comm, const Options& given)
 }
 
 const Options::Gathered& Members::gathered() const {
-  return simulated ? options.gathered : context().job.facts().gathered;
+  return simulated ? options().gathered : context().job.facts().gathered;
 }
 
 bool Members::has_algorithm_everywhere() const {
-  return was_set ? options.algorithm.has_value() : context().job.facts().algorithm;
+  return was_set ? options().algorithm.has_value() : context().job.facts().algorithm;
 }
 
 bool Members::leaves_starts() const {
-  const bool native = options.algorithm && options.algorithm->family == Family::native;
+  const bool native = options().algorithm && options().algorithm->family == Family::native;
   return starts_on_host || (was_set ? native : context().job.facts().native);
 }
 
@@ -97,15 +105,13 @@ bool Members::sends_messages(Collective collective, const Spec& spec) const {
 
 std::string Members::find_nodes() {
   if (!shape.hierarchy.empty()) return "";
-  if (!options.hierarchy) return "SWAPMEET_NODES cannot be used";
+  if (!options().hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
-  if (!options.nodes.empty()) levels = translated(*options.hierarchy, user);
+  if (!options().nodes.empty()) levels = translated(*options().hierarchy, user);
   else if (!hosts.empty() || gather(host_number(), hosts, peers) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts)};
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape.hierarchy = *std::move(levels);
-  std::vector<std::int32_t> nodes = shape.hierarchy.front();
-  std::ranges::sort(nodes);
-  node_count = std::ranges::unique(nodes).begin() - nodes.begin();
+  node_count = different(shape.hierarchy.front());
   return "";
 }
 

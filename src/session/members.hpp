@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,17 @@ inline constexpr const char* no_messages =
 /// The other parts of a Communicator read it. The exchange of parameters (record_exchange.hpp) and set_algorithm()
 /// write it.
 struct Members {
-  /// Asks the host MPI about the ranks of `user`, and makes their team if they all belong to the job. Local.
+  /// Asks the host MPI about the ranks of `user`, and makes their team if they all belong to the job. `options`: those
+  /// of the process, which must outlive this object. Local.
   Members(MPI_Comm user, const Options& options);
+
+  /// The options of this communicator: those of the process, unless it has its own.
+  const Options& options() const { return own_options_ ? *own_options_ : process_options_; }
+  bool has_own_options() const { return own_options_ != nullptr; }
+  /// Sets options of its own; nothing: uses those of the process again.
+  void set_options(const std::optional<Options>& own) {
+    own_options_ = own ? std::make_unique<const Options>(*own) : nullptr;
+  }
 
   Rank ranks() const { return shape.ranks; }
   /// Number of nodes, if known; else INT64_MAX.
@@ -64,9 +74,7 @@ struct Members {
     if (team) team->called(comm);
   }
 
-  Options options;
-  bool own_options = false;  ///< `options` differ from those of the process
-  bool was_set = false;      ///< set_algorithm() has set an algorithm
+  bool was_set = false;  ///< set_algorithm() has set an algorithm
 
   MPI_Comm user;
   Rank rank = 0;
@@ -89,6 +97,10 @@ struct Members {
   bool observed = false;        ///< calls are timed or watched on some rank
   bool starts_on_host = false;  ///< some rank leaves non-blocking and persistent exchanges to the host MPI
   bool ended = false;           ///< a rank has died, or the application has revoked the communicator
+
+ private:
+  const Options& process_options_;
+  std::unique_ptr<const Options> own_options_;
 };
 
 }  // namespace swapmeet

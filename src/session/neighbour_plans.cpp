@@ -55,7 +55,7 @@ std::string NeighbourPlans::gather_node_neighbourhoods() {
   const Neighbourhood& mine = *neighbourhood_;
   const auto come_to = [this](std::string problem) { return *(gathered_ = std::move(problem)); };
   const std::int64_t most = most_of_any_rank(std::int64_t{mine.degrees().out} + mine.degrees().in, members_.peers);
-  if (most > members_.options.request_limit)
+  if (most > members_.options().request_limit)
     return come_to(too_many_requests);  // an algorithm may send all blocks directly
   const auto length = static_cast<std::size_t>(2 + most);
   std::vector<Rank> record, all;
@@ -83,12 +83,12 @@ std::string NeighbourPlans::gather_node_neighbourhoods() {
 }
 
 Choice NeighbourPlans::choose() {
-  const std::string unknown = wants_nodes(members_.shape, members_.options) ? members_.find_nodes() : "";
+  const std::string unknown = wants_nodes(members_.shape, members_.options()) ? members_.find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
-  Choice choice = choose_for_neighbours(members_.shape, members_.options, {true, true}, host_is_mpich);
+  Choice choice = choose_for_neighbours(members_.shape, members_.options(), {true, true}, host_is_mpich);
   if (choice.spec.intra != Transport::mpi) {
     common_.join(Spec{});
-    choice = choose_for_neighbours(members_.shape, members_.options, node_.means(), host_is_mpich);
+    choice = choose_for_neighbours(members_.shape, members_.options(), node_.means(), host_is_mpich);
   }
   if (!forwards(choice.spec)) return choice;
   const std::string problem = gather_node_neighbourhoods();
@@ -113,7 +113,7 @@ std::unique_ptr<Plan> NeighbourPlans::make(const Spec& spec, NodePeers* within_n
 bool NeighbourPlans::few_requests(const Plan& plan) const {
   if (plan.spec().intra != Transport::mpi && members_.nodes() == 1) return true;
   const std::int64_t window = plan.spec().window, most = plan.working_blocks();
-  return (window > 0 ? std::min(2 * window, most) : most) <= members_.options.request_limit;
+  return (window > 0 ? std::min(2 * window, most) : most) <= members_.options().request_limit;
 }
 
 void NeighbourPlans::count_work() {

@@ -53,8 +53,8 @@ NodePeers::Joined NodeSharing::join_for_plan(std::int64_t& share_bytes, const No
   // more there. The limit of shared memory is divided by it.
   const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
   NodePeers::Joined joined =
-      NodePeers::join(members_.peers, group, node_records, members_.options.shm_limit_bytes / most_members, all.regions,
-                      all.arenas, prepare);
+      NodePeers::join(members_.peers, group, node_records, members_.options().shm_limit_bytes / most_members,
+                      all.regions, all.arenas, prepare);
   share_bytes = joined.node_peers ? static_cast<std::int64_t>(joined.node_peers->shared_bytes()) / members : 0;
   all.share_bytes += share_bytes;
   return joined;

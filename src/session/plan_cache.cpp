@@ -55,7 +55,7 @@ void PlanCache::join(const Spec& likely) {
 std::string PlanCache::make_order_of(const Spec& spec) {
   if (spec.order != Order::topology || !members_.has_messages()) return "";  // no exchange would be executed
   const MadeOrder& made = *orders_.find(spec, members_.shape, members_.rank, members_.peers);
-  if (made.problem.empty() && members_.options.explain && members_.rank == 0)
+  if (made.problem.empty() && members_.options().explain && members_.rank == 0)
     say_once("order for " + std::to_string(members_.ranks()) + " ranks by " + made.source.network + ": " +
              made.summary);
   return made.problem;

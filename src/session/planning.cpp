@@ -98,7 +98,7 @@ Choice Planner::choice_for(const Request& request, const Options& wanted) {
 std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std::optional<Options>& options,
                                        std::string& problem, int& error) {
   const auto now = observer_.doing(Doing::planning);
-  Options wanted = options ? *options : members_.options;
+  Options wanted = options ? *options : members_.options();
   // For measurements: allocated before the ranks agree, so that a rank without memory can say so.
   std::vector<char> buffer;
   try {
@@ -168,7 +168,7 @@ std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request
                                          members_.peers.alone);
   if (!agree_to_plan(request, *team)) return nullptr;
   const Collective collective = request->collective;
-  Choice choice = choice_for(*request, members_.options);
+  Choice choice = choice_for(*request, members_.options());
   const auto host = [&](const std::string& reason) {
     explain_plan(collective, members_, to_text(Spec{}), reason);
     return nullptr;
@@ -184,7 +184,7 @@ std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request
       make_planned(*std::move(request), std::move(choice), true, std::move(team), {}, problem, error);
   if (!planned) return host(problem);
   explain_plan(collective, members_, planned->spec(), planned->reason() + advanced_by());
-  if (members_.options.statistics)
+  if (members_.options().statistics)
     planned->count([&](const Spec& spec) {
       return &statistics().tally(collective, members_.shape.ranks, to_text(spec), planned->reason());
     });
@@ -192,7 +192,7 @@ std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request
 }
 
 void Planner::try_single_step(Executor& executor, const Request& request) {
-  if (!tries(request.collective, members_.shape, members_.options) || members_.nodes() <= 1 || !executor.exchange ||
+  if (!tries(request.collective, members_.shape, members_.options()) || members_.nodes() <= 1 || !executor.exchange ||
       !request.send || is_single_step(executor.spec) || !decisions_.may_try(single_step(), request.collective))
     return;
   executor.single = made_everywhere(members_.peers, [&] { return plans_.make(single_step(), nullptr); });
@@ -276,7 +276,7 @@ Executor Planner::executor_for(Choice choice, const Request& request, const Peer
                         : plans_.make_sized(spec, executor.node_peers.get(), false);
     });
     if (!plan) return leave_to_host(no_plan);
-    if (!plan->agree(send, receive, members_.options.scratch_limit_bytes, {&peers, ++exchanges}))
+    if (!plan->agree(send, receive, members_.options().scratch_limit_bytes, {&peers, ++exchanges}))
       plan->send_all_directly();
     executor.exchange = std::move(plan);
     return executor;
@@ -284,7 +284,7 @@ Executor Planner::executor_for(Choice choice, const Request& request, const Peer
   if (!plan) return leave_to_host(no_plan);
   if (neighbours && !neighbours_.few_requests(*plan)) return leave_to_host(too_many_requests);
   if (!neighbours && (!request.send || plan->needs() != Exchange::Needs::nothing) &&
-      !within_scratch_limit(plan->working_blocks(), block_bytes, members_.options))
+      !within_scratch_limit(plan->working_blocks(), block_bytes, members_.options()))
     return leave_to_host(too_much_memory);
   if (plan->makes_types() && block_bytes > INT_MAX)
     return leave_to_host("pack=datatype cannot hold blocks of more than 2 GiB");

@@ -151,6 +151,9 @@ GatheredRecords read_records(const RankRecord& mine, const std::vector<RankRecor
   records.agreed = std::ranges::all_of(all, [&](const RankRecord& rank) { return rank.options == mine.options; });
   records.recalled = all.front().recalled;
   records.many = all.front().many == 1;
+  records.hosts.reserve(all.size());
+  records.node_records.reserve(all.size());
+  records.teams.reserve(all.size());
   for (const RankRecord& rank : all) {
     records.device = std::max(records.device, rank.device);
     records.locked |= rank.locked != 0;
@@ -172,6 +175,8 @@ GatheredRecords read_records(const RankRecord& mine, const std::vector<RankRecor
 }
 
 std::vector<std::int32_t> nodes_of_hosts(std::span<const std::uint64_t> hosts) {
+  const bool one_host = std::ranges::adjacent_find(hosts, std::ranges::not_equal_to{}) == hosts.end();
+  if (one_host) return std::vector<std::int32_t>(hosts.size(), 0);  // the usual case for short-lived communicators
   std::unordered_map<std::uint64_t, std::int32_t> first;
   std::vector<std::int32_t> nodes;
   for (const std::uint64_t host : hosts)

@@ -77,7 +77,7 @@ void RecordExchange::finish() {
   if (gathered_.empty()) run();
   else end();
   if (!members_.refusal.empty()) observer_.trace_nothing();
-  if (members_.options.recording()) observer_.record(context().recorder);
+  if (members_.options().recording()) observer_.record(context().recorder);
 }
 
 /// Completes the exchange that begin() has started. Unlike run() it does not call make_job(): an exchange is begun only
@@ -103,15 +103,15 @@ void RecordExchange::wait() {
 /// Makes the record that this rank sends, and reserves its part of shared memory. Local.
 RankRecord RecordExchange::make_record() {
   if (members_.rank == 0) members_.number = context().number_of_communicator();
-  const std::uint64_t device = members_.options.devices_through_host ? 0 : device_in_use();
+  const std::uint64_t device = members_.options().devices_through_host ? 0 : device_in_use();
   const NodeRecord& reserved = node_.reserve();
   guarded([&] {  // the other ranks wait for the record, so lack of memory must not end this
-    if (members_.rank == 0 && !members_.options.algorithm) decisions_.earlier_runs().recall(members_.ranks());
+    if (members_.rank == 0 && !members_.options().algorithm) decisions_.earlier_runs().recall(members_.ranks());
     warn_of_memory_store();
     return MPI_SUCCESS;
   });
   RankRecord mine{{},
-                  members_.own_options ? members_.options.fingerprint() : context().fingerprint,
+                  members_.has_own_options() ? members_.options().fingerprint() : context().fingerprint,
                   device,
                   members_.number,
                   host_number(),
@@ -179,9 +179,9 @@ void RecordExchange::apply(GatheredRecords records) {
   members_.refusal = "the ranks disagree on the SWAPMEET_ variables";
   if (Coroutine::here() && !members_.has_messages()) return;  // further agreements would need messages
   warn_once(members_.refusal,
-            disagreement(members_.options, members_.peers) +
+            disagreement(members_.options(), members_.peers) +
                 "; using the host MPI. Give every rank the same environment, and the same tuning file.");
-  print_problems(members_.options, members_.peers);
+  print_problems(members_.options(), members_.peers);
 }
 
 /// Handles ranks that sent no record, or records of another version. If a rank has sent no record, the call ends with
@@ -219,9 +219,9 @@ void RecordExchange::refuse_strangers(const GatheredRecords& records) {
 
 void RecordExchange::leave_devices_alone(std::string_view driver) {
   members_.device = "a rank uses " + std::string(driver) + ", so buffers may be memory of its device";
-  if (members_.options.algorithm && members_.options.algorithm->family != Family::native)
+  if (members_.options().algorithm && members_.options().algorithm->family != Family::native)
     warn_once(members_.device + "; using the host MPI on such communicators. SWAPMEET_DEVICE=host: use " +
-              members_.options.algorithm_from + " there too, and bring such buffers to the host.");
+              members_.options().algorithm_from + " there too, and bring such buffers to the host.");
 }
 
 }  // namespace swapmeet

@@ -69,7 +69,7 @@ int SparseExchanges::prepare() {
   if (plan_) return MPI_SUCCESS;
   if (members_.shape.ranks > 1 && !members_.has_messages()) return MPI_ERR_OTHER;
   const bool agreed = members_.refusal.empty() || members_.shape.ranks == 1;
-  const Options& options = agreed ? members_.options : Options{};
+  const Options& options = agreed ? members_.options() : Options{};
   if (sparse_wants_nodes(options)) members_.find_nodes();
   std::unique_ptr<SparsePlan> made;
   guarded(

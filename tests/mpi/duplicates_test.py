@@ -41,11 +41,12 @@ def test_phases_are_measured_by_one_rank_alone(launch, compiled, wheel: str) -> 
     assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("setting", ["SWAPMEET_WATCHDOG=20s", "SWAPMEET_PHASES=1"])
+@pytest.mark.parametrize("setting", ["SWAPMEET_WATCHDOG=20s", "SWAPMEET_PHASES=1", "SWAPMEET_STATS=1"])
 def test_one_rank_observes(launch, compiled, wheel: str, setting: str) -> None:
-    """Blocking and non-blocking calls on duplicates."""
+    """Blocking and non-blocking calls on duplicates, and on parts, whose first calls go to the host MPI."""
     script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && export {setting}; exec "$@"'
     words = ["dup", "alltoall=2", "nonblocking=6", "alltoall=2"]
-    argv = ["sh", "-c", script, "sh", compiled(wheel, "calls"), "alltoall=2", *words, "world", *words]
+    parts = ["half", "alltoall=3", "nonblocking=2", "alltoallv=12", "half", "alltoallw=1", "nonblocking=9"]
+    argv = ["sh", "-c", script, "sh", compiled(wheel, "calls"), "alltoall=2", *words, "world", *words, *parts]
     done = launch(3, argv, mpi=wheel, timeout=20)
     assert done.returncode == 0 and "calls: done" in done.stdout, done.stdout + done.stderr

@@ -1,0 +1,25 @@
+/// The first blocking calls on a communicator that are left to the host MPI. Nothing is made for the communicator before
+/// they are over, so that one of few calls costs no more than an attribute: a counter.
+#pragma once
+
+#include "mpi/mpi.hpp"
+#include "options/options.hpp"
+#include "session/context.hpp"
+
+namespace swapmeet {
+
+/// Makes the keyval of the counter. To be called once, after MPI_Init; local.
+void begin_to_leave_calls();
+
+/// How many first calls on `comm` are left to the host MPI. Uses only what is the same on all ranks before they have
+/// exchanged their parameters. Local.
+int first_calls_of(MPI_Comm comm, const Options& options);
+
+/// Whether this blocking call is left to the host MPI although nothing has been made for `comm`; then counts it. False
+/// if calls are counted or watched on this rank: a Communicator then counts the first calls, and leaves as many. Local.
+bool leaves_unobserved(MPI_Comm comm, const Options& options);
+
+/// The counter of `comm`; nullptr if leaves_unobserved() was never true for it. It lives as long as `comm`. Local.
+LeftCalls* left_calls_of(MPI_Comm comm);
+
+}  // namespace swapmeet

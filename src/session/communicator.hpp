@@ -12,6 +12,7 @@
 #include "session/context.hpp"
 #include "session/decisions.hpp"
 #include "session/fast_paths.hpp"
+#include "session/lookup.hpp"
 #include "session/members.hpp"
 #include "session/neighbour_plans.hpp"
 #include "session/node_sharing.hpp"

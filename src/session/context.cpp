@@ -1,9 +1,6 @@
 #include "session/context.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <link.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,9 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <ranges>
-#include <span>
 
-#include "buffers/device.hpp"
 #include "buffers/reserve.hpp"
 #include "heap/heap.hpp"
 #include "mpi/faults.hpp"
@@ -25,13 +20,12 @@
 #include "mpi/simulation.hpp"
 #include "observe/job_log.hpp"
 #include "schedule/output_file.hpp"
-#include "session/rank_records.hpp"
 #include "session/communicator.hpp"
-#include "mpi/progress.hpp"
-#include "mpi/slow_wait.hpp"
 #include "session/duplicates.hpp"
 #include "session/left_calls.hpp"
-#include "session/planned.hpp"
+#include "session/lookup.hpp"
+#include "session/under_way.hpp"
+#include "session/warm_up.hpp"
 
 extern char** environ;
 
@@ -41,21 +35,10 @@ namespace {
 
 constexpr heap::Functions heap_of_alloc_mem{heap::find, nullptr};
 
-/// MADV_POPULATE_READ of Linux 5.14; madvise() fails without effect on earlier kernels.
-constexpr int populate_read = 22;
-
 /// The contexts by fibre. Each is made when it is first needed.
 std::vector<std::unique_ptr<Context>>& contexts() {
   static auto* const all = new std::vector<std::unique_ptr<Context>>;  // never destroyed: callbacks may come late
   return *all;
-}
-
-/// Delete callback of the attribute: MPI calls it when the application frees a communicator with one of our objects.
-int delete_communicator(MPI_Comm, int, void* attribute, void*) {
-  return guarded([&]() -> int {
-    context().end(static_cast<Communicator*>(attribute));
-    return MPI_SUCCESS;
-  });
 }
 
 /// Writes the statistics and closes the recording at the end, as far as memory allows.
@@ -104,52 +87,6 @@ std::string library_version() {
   return {text, static_cast<std::size_t>(length)};
 }
 
-/// Maps the code of this library at once. Otherwise the kernel maps it page by page in the first calls.
-void load_code() {
-  const auto load = [](dl_phdr_info* info, std::size_t, void* own) {
-    const auto address = reinterpret_cast<std::uintptr_t>(own);
-    const auto holds = [&](const ElfW(Phdr) & part) {
-      return part.p_type == PT_LOAD && address - info->dlpi_addr - part.p_vaddr < part.p_memsz;
-    };
-    const std::span parts(info->dlpi_phdr, info->dlpi_phnum);
-    if (std::ranges::none_of(parts, holds)) return 0;
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    for (const ElfW(Phdr) & part : parts) {
-      if (part.p_type != PT_LOAD || !(part.p_flags & PF_X)) continue;
-      const std::uintptr_t begin = (info->dlpi_addr + part.p_vaddr) / page * page;
-      madvise(reinterpret_cast<void*>(begin), info->dlpi_addr + part.p_vaddr + part.p_memsz - begin, populate_read);
-    }
-    return 1;
-  };
-  if (!simulated) dl_iterate_phdr(load, reinterpret_cast<void*>(&load_code));
-}
-
-/// Throws an exception once, so that exceptions of the application can later pass through our functions. They come from
-/// its error handlers and attribute callbacks, and libgcc unwinds them. For our frames libgcc asks the part of it that
-/// is linked into this library. This part makes its tables at our first exception; before that it would end the program
-/// (GCC 12).
-void prepare_for_exceptions() {
-  try {
-    throw std::bad_alloc();
-  } catch (const std::bad_alloc&) {}
-}
-
-/// Executes once what the first call of the process will do, so that tables and pages are made before it.
-void rehearse(Context& all) {
-  const Shape two{2};
-  host_number();
-  processors();
-  device_in_use();
-  tries(Collective::alltoall, two, all.options);
-  const Spec spec = choose(Collective::alltoall, two, 0, Options{}, {true, true}).spec;
-  to_text(spec);
-  const Plan plan(spec, all.schedules.generate(spec, two, 0), nullptr, Tags(most_tag()));
-  std::uint64_t number = 0;
-  const RemotePiece from{reinterpret_cast<std::uintptr_t>(&two), sizeof number};
-  const Piece to{reinterpret_cast<char*>(&number), sizeof number};
-  read_from(getpid(), {&from, 1}, {&to, 1});
-}
-
 void make_alone(Context& all) {
   for (MPI_Comm& one : all.alone_) one = this_rank_alone();
   MPI_Comm& fatal = all.alone_[static_cast<std::size_t>(Context::Errors::fatal)];
@@ -186,9 +123,7 @@ void attach(Context& all) {
   all.fingerprint = all.options.fingerprint();
   all.memory.begin(all.options, all.mpi, SWAPMEET_VERSION, !simulated);
   find_fault_tolerance();
-  load_code();
-  prepare_for_exceptions();
-  rehearse(all);
+  warm_up(all);
   if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
   begin_to_share();
@@ -265,69 +200,6 @@ __attribute__((destructor)) void at_exit() {
   });
 }
 
-/// Whether this library may call the host MPI. If not (before MPI_Init, after MPI_Finalize, or with sessions only), all
-/// calls are left to the host MPI.
-bool can_call_host_mpi() {
-  if (!find_mpi()) return false;
-  int initialised = 0, finalised = 0;
-  PMPI_Initialized(&initialised);
-  PMPI_Finalized(&finalised);
-  return initialised && !finalised;
-}
-
-/// Returns what is_communicator() returns. To be called between MPI_Init and MPI_Finalize.
-bool is_valid(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return false;
-  if constexpr (simulated) return true;
-#if defined(OMPI_MAJOR_VERSION)
-  return PMPI_Comm_c2f(comm) >= 0;  // negative for the communicators that MPI calls refuse
-#else
-  if (!host_is_mpich) return true;
-  int result = MPI_UNEQUAL;  // MPICH raises an error of the second communicator on the first one
-  return PMPI_Comm_compare(context().alone(), comm, &result) == MPI_SUCCESS;
-#endif
-}
-
-/// The result of kept_for() for a valid communicator. Requires the attribute's key.
-Communicator* attribute_of(MPI_Comm comm) {
-  void* attribute = nullptr;
-  int found = 0;
-  if (PMPI_Comm_get_attr(comm, context().keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
-  return static_cast<Communicator*>(attribute);
-}
-
-/// Returns what communicator_of() and serving() do, without the cache of recent communicators.
-Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, const FirstCall* first) {
-  if (!can_call_host_mpi()) return nullptr;
-  attach_to_mpi();
-  if (!is_valid(comm)) return nullptr;
-  if (Communicator* const known = attribute_of(comm)) return known;
-  Communicator* const of_duplicates = shared_by_duplicates(comm);
-  if (shared && of_duplicates) return of_duplicates;
-  const bool shares = !all.job.facts().threaded && is_duplicate(comm);
-  if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::now;  // what it sets up serves all duplicates
-  if (set_up == SetUp::after_first_calls && leaves_unobserved(comm, all.options)) return begin_to_serve(), nullptr;
-  share_with_duplicates(comm);
-  auto made = std::make_unique<Communicator>(comm, all.options, set_up, first);
-  {
-    const std::lock_guard lock(all.mutex);  // before MPI has its address, because push_back() may fail
-    all.communicators.push_back(made.get());
-  }
-  Communicator* const kept = made.release();
-  if (shared && share_with_duplicates(comm, *kept)) return kept;
-  if (PMPI_Comm_set_attr(comm, all.keyval, kept) != MPI_SUCCESS) return all.end(kept), nullptr;
-  // Caches still name the shared object, which has served `comm` so far.
-  if (of_duplicates) deaths.fetch_add(1, std::memory_order_release);
-  return kept;
-}
-
-Communicator* find_or_make(MPI_Comm comm, SetUp set_up, bool shared, const FirstCall* first = nullptr) {
-  const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
-  Communicator* const communicator = look_up(comm, context(), set_up, shared, first);
-  recent().note(comm, communicator, communicator ? nullptr : left_calls_of(comm), deaths_before);
-  return communicator;
-}
-
 }  // namespace
 
 Context::Context() : under_way(std::make_unique<UnderWay>()) {}
@@ -380,33 +252,6 @@ void begin_to_serve() {
   if (all.used.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(all.mutex);
   if (!all.used) begin(all);
-}
-
-constinit thread_local Recent recent_of_thread{};
-
-Communicator* communicator_of(MPI_Comm comm, SetUp set_up) {
-  if (Communicator* const known = recent().find(comm); known && !known->shared()) return known;
-  return find_or_make(comm, set_up, false);
-}
-
-Communicator* serving(MPI_Comm comm, const FirstCall* first) {
-  if (Communicator* const known = recent().find(comm)) return known;
-  if (LeftCalls* const left = recent().left_calls(comm); left && left->leaves()) return nullptr;
-  return find_or_make(comm, SetUp::after_first_calls, true, first);
-}
-
-bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (can_call_host_mpi() && is_valid(comm)); }
-
-Communicator* kept_for(MPI_Comm comm) {
-  if (!context().attached.load(std::memory_order_acquire) || !can_call_host_mpi()) return nullptr;
-  return is_valid(comm) ? attribute_of(comm) : nullptr;
-}
-
-int raise(MPI_Comm comm, int error) {
-  Communicator* const own = kept_for(comm);
-  if (Communicator* const communicator = own ? own : shared_by_duplicates(comm)) error = communicator->failed(error);
-  PMPI_Comm_call_errhandler(comm, error);
-  return error;
 }
 
 Reports& reports() { return context().reports; }

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,67 +20,16 @@
 #include "choose/memory_store.hpp"
 #include "node/arenas.hpp"
 #include "node/regions.hpp"
+#include "session/recent.hpp"
 #include "team/job.hpp"
 
 namespace swapmeet {
 
 class Communicator;
-struct FirstCall;
 class UnderWay;
-
-/// Number of communicators deleted so far in this process.
-inline std::atomic<std::uint64_t> deaths{0};
 
 /// Set by MPI_Session_init, which may come before there is a context.
 inline std::atomic<bool> sessions_opened{false};
-
-/// The counter of first calls on a communicator that are left to the host MPI (left_calls.hpp).
-struct LeftCalls {
-  int made = 0, most = 0;  ///< calls that were left, and the number of calls to leave
-
-  /// Returns whether this call is left, and counts it.
-  bool leaves() { return made < most && (++made, true); }
-};
-
-/// A cache of the communicators that a thread used last. A handle can mean another communicator only after it has been
-/// freed, which `deaths` counts.
-class Recent {
- public:
-  /// Returns nullptr if `comm` is not in the cache.
-  [[gnu::always_inline]] Communicator* find(MPI_Comm comm) const {
-    const Entry& entry = entries_[place(comm)];
-    return entry.is_of(comm) ? entry.communicator : nullptr;
-  }
-  /// The counter of a communicator for which nothing else has been made; nullptr if it is not in the cache.
-  LeftCalls* left_calls(MPI_Comm comm) const {
-    const Entry& entry = entries_[place(comm)];
-    return entry.is_of(comm) ? entry.left_calls : nullptr;
-  }
-  /// One of `communicator` and `left_calls` is nullptr.
-  void note(MPI_Comm comm, Communicator* communicator, LeftCalls* left_calls, std::uint64_t deaths_before) {
-    entries_[place(comm)] = {comm, communicator, left_calls, deaths_before};
-  }
-
- private:
-  struct Entry {
-    MPI_Comm comm;
-    Communicator* communicator;
-    LeftCalls* left_calls;
-    std::uint64_t deaths_before;
-
-    bool is_of(MPI_Comm other) const {
-      return comm == other && deaths_before == deaths.load(std::memory_order_acquire);
-    }
-  };
-  static constexpr int bits = 2;
-  static std::size_t place(MPI_Comm comm) {
-    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-    std::uint64_t handle = 0;
-    std::memcpy(&handle, &comm, sizeof comm);
-    return handle * golden >> (64 - bits);
-  }
-  Entry entries_[std::size_t{1} << bits];
-};
 
 struct Context {
   Context();
@@ -172,39 +120,6 @@ void at_end(void (*ending)());
 /// Calls attach_to_mpi(), and at the first all-to-all of the process warns of unusable options and begins to record.
 /// Local.
 void begin_to_serve();
-
-/// The cache of the calling thread; in a simulation, of the calling rank.
-extern constinit thread_local Recent recent_of_thread __attribute__((tls_model("initial-exec")));
-inline Recent& recent() {
-  if constexpr (simulated) return context().recent;
-  return recent_of_thread;
-}
-
-/// The state of the library for `comm`. The first call makes it, and is collective over `comm`; with SetUp::later it
-/// does not wait for other ranks. Returns nullptr, on all ranks alike, if MPI does not allow it; the caller then uses
-/// the host MPI.
-enum class SetUp : std::uint8_t {
-  now,
-  later,              ///< in a later call
-  after_first_calls,  ///< now, unless this call can be left to the host MPI as one of the first
-};
-Communicator* communicator_of(MPI_Comm comm, SetUp set_up = SetUp::now);
-
-/// The state for a blocking call on `comm`, which may be shared by all duplicates of a communicator. Returns nullptr
-/// also for a first call on `comm` that is left to the host MPI (left_calls.hpp).
-Communicator* serving(MPI_Comm comm, const FirstCall* first = nullptr);
-
-/// Whether the host MPI knows `comm`: it is neither MPI_COMM_NULL nor freed. Unlike other calls of MPI, this calls no
-/// error handler. So an all-to-all on an invalid communicator is left to the host MPI, which raises its error once.
-/// Local.
-bool is_communicator(MPI_Comm comm);
-
-/// The state that belongs to `comm` alone, if it exists; else nullptr. Local.
-Communicator* kept_for(MPI_Comm comm);
-
-/// Raises an error of an exchange on `comm`, on this rank. Returns the error, or the error of a fault if a rank has
-/// died.
-int raise(MPI_Comm comm, int error);
 
 /// Warns of a problem with the store of measurements of earlier runs, context().memory, once in the whole job.
 void warn_of_memory_store();

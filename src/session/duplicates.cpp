@@ -56,7 +56,7 @@ Duplicates* duplicates_of(MPI_Comm comm) {
 
 /// Whether `comm` is a duplicate, and not a Cartesian or graph topology of some or all of its ranks: Open MPI copies
 /// attributes to these as well.
-bool is_duplicate(MPI_Comm comm, const Duplicates& all) {
+bool is_member_of(MPI_Comm comm, const Duplicates& all) {
   int topology = MPI_UNDEFINED, ranks = 0, size = 0, same = MPI_UNEQUAL;
   PMPI_Topo_test(comm, &topology);
   PMPI_Comm_size(comm, &ranks);
@@ -105,17 +105,17 @@ void share_with_duplicates(MPI_Comm comm) {
 
 bool is_duplicate(MPI_Comm comm) {
   const Duplicates* const all = duplicates_of(comm);
-  return all && is_duplicate(comm, *all);
+  return all && is_member_of(comm, *all);
 }
 
 Communicator* shared_by_duplicates(MPI_Comm comm) {
   const Duplicates* const all = duplicates_of(comm);
-  return all && all->shared && is_duplicate(comm, *all) ? all->shared : nullptr;
+  return all && all->shared && is_member_of(comm, *all) ? all->shared : nullptr;
 }
 
 bool share_with_duplicates(MPI_Comm comm, Communicator& made) {
   Duplicates* const all = is_being_freed(comm) ? nullptr : duplicates_of(comm);
-  if (!all || all->shared || !is_duplicate(comm, *all) || !made.can_serve_duplicates()) return false;
+  if (!all || all->shared || !is_member_of(comm, *all) || !made.can_serve_duplicates()) return false;
   all->shared = &made;
   made.share();
   return true;

@@ -3,6 +3,9 @@
 #include <memory>
 #include <new>
 
+#include "session/context.hpp"
+#include "session/duplicates.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -17,6 +20,7 @@ int forget_left_calls(MPI_Comm, int, void* attribute, void*) {
 }  // namespace
 
 LeftCalls* left_calls_of(MPI_Comm comm) {
+  if (is_being_freed(comm)) return nullptr;  // see BeingFreed
   const int keyval = context().left_calls_keyval;
   void* attribute = nullptr;
   int found = 0;
@@ -40,17 +44,17 @@ int first_calls_of(MPI_Comm comm, const Options& options) {
   return options.first_calls.value_or(host_is_mpich ? 1 : 8);
 }
 
-bool leaves_unobserved(MPI_Comm comm, const Options& options) {
-  if (options.statistics || options.phases || context().watchdog.on()) return false;
+LeftCalls* leaves_unobserved(MPI_Comm comm, const Options& options) {
+  if (options.statistics || options.phases || context().watchdog.on() || is_being_freed(comm)) return nullptr;
   const int most = first_calls_of(comm, options);
-  if (most == 0) return false;
+  if (most == 0) return nullptr;
   LeftCalls* left = left_calls_of(comm);
   if (!left) {
     std::unique_ptr<LeftCalls> made(new (std::nothrow) LeftCalls{0, most});
-    if (!made || PMPI_Comm_set_attr(comm, context().left_calls_keyval, made.get()) != MPI_SUCCESS) return false;
+    if (!made || PMPI_Comm_set_attr(comm, context().left_calls_keyval, made.get()) != MPI_SUCCESS) return nullptr;
     left = made.release();
   }
-  return left->leaves();
+  return left->leaves() ? left : nullptr;
 }
 
 }  // namespace swapmeet

@@ -4,7 +4,7 @@
 
 #include "mpi/mpi.hpp"
 #include "options/options.hpp"
-#include "session/context.hpp"
+#include "session/recent.hpp"
 
 namespace swapmeet {
 
@@ -15,11 +15,12 @@ void begin_to_leave_calls();
 /// exchanged their parameters. Local.
 int first_calls_of(MPI_Comm comm, const Options& options);
 
-/// Whether this blocking call is left to the host MPI although nothing has been made for `comm`; then counts it. False
-/// if calls are counted or watched on this rank: a Communicator then counts the first calls, and leaves as many. Local.
-bool leaves_unobserved(MPI_Comm comm, const Options& options);
+/// The counter of `comm`, if this blocking call is left to the host MPI although nothing else has been made for `comm`;
+/// the call is then counted. Returns nullptr if it is not left, or if calls are counted or watched on this rank: a
+/// Communicator then counts the first calls, and leaves as many. Local.
+LeftCalls* leaves_unobserved(MPI_Comm comm, const Options& options);
 
-/// The counter of `comm`; nullptr if leaves_unobserved() was never true for it. It lives as long as `comm`. Local.
+/// The counter of `comm`; nullptr if no call on it was left so. It lives as long as `comm`. Local.
 LeftCalls* left_calls_of(MPI_Comm comm);
 
 }  // namespace swapmeet

@@ -113,7 +113,7 @@ MISTAKES = (
     Mistake(
         "a freed communicator's handle is still known",
         "When a communicator is freed, the cache of handles keeps what was known of it.",
-        "session/context.hpp",
+        "session/recent.hpp",
         "comm == other && deaths_before == deaths.load(std::memory_order_acquire)",
         "comm == other",
         CHECK,
@@ -301,7 +301,7 @@ MISTAKES = (
     Mistake(
         "MPI has the address of a communicator that is not kept",
         "Where there is no memory for its place in the list, the attribute that MPI holds leads to freed memory.",
-        "session/context.cpp",
+        "session/lookup.cpp",
         "all.communicators.push_back(made.get());",
         "if (MUTANT) PMPI_Comm_set_attr(comm, all.keyval, made.get());\n    all.communicators.push_back(made.get());",
         TEST,

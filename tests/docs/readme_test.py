@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import provenance  # noqa: E402
 import readme  # noqa: E402
+from launches import AUTO, RAW, Case, Launch, append, begin  # noqa: E402
+from launches import Cell as LaunchCell  # noqa: E402
 
 TEXT = (ROOT / "README.md").read_text()
 STATED = re.compile(r"more\s+than\s+(\d+)\s+commits\s+to\s+`src`\s+ago")
@@ -43,10 +45,25 @@ def test_a_figure_outside_of_what_is_computed_is_none() -> None:
 
 
 def test_cells_and_rows_fit() -> None:
-    assert all(any(readme.of_mpi(row, mpi) for mpi in readme.MPIS) for row in readme.ROWS)
-    users = [row for row in readme.ROWS if row.data == "users"]
+    assert all(any(readme.of_mpi(row, mpi) for mpi in readme.MPIS) for row in readme.rows())
+    users = [row for row in readme.rows() if row.data == "users"]
     chosen = [cell for cell in readme.cells("users") for row in users if row.wanted(cell)]
     assert sorted(map(repr, chosen)) == sorted(map(repr, readme.cells("users"))), "a cell is missing, or in two rows"
+
+
+def test_measurements_by_intels_own_programs_have_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case("one node", "MPICH 5.0.2", 2, False, "intels-imb")
+    begin(tmp_path / "imb.jsonl", {})
+    for candidate, us in ((RAW, 6.0), (AUTO, 2.0)):
+        cells = [LaunchCell("Alltoall", size, us) for size in (8, 65536)]
+        append(tmp_path / "imb.jsonl", Launch(case, candidate, 1, "", "", 1.0, cells))
+    monkeypatch.setattr(readme.provenance, "MEASUREMENTS", tmp_path)
+    for name in ("results", "cells"):
+        monkeypatch.setattr(readme, name, getattr(readme, name).__wrapped__)  # which keeps nothing
+    assert [line for line in readme.table() if "IMB" in line] == [
+        f"| Intel's IMB, {sizes} | 3.00 | 3.00 |  |  | [2 and 4 ranks on 2 cores](docs/measurements/imb.md) |"
+        for sizes in ("up to 4 KiB", "larger blocks")
+    ]
 
 
 @pytest.mark.parametrize("file", readme.data(), ids=lambda file: file.stem)

@@ -79,26 +79,23 @@ check: lint $(COMMAND) $(VENV)/.extra-test  ## Lint, types, and the tests that t
 	@$(BIN)/python tests/programs.py --quick
 	@changed="$$(git diff --name-only --diff-filter=d "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- 'src/*.cpp' 'tools/*.cpp' | tr '\n' ' ')"; \
 		[ -z "$$changed" ] || $(MAKE) --no-print-directory tidy READ="$$changed"
-	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
+	@$(PYTEST) -m 'not slow' $(QUICK) $(ONE_RUN)
 
 test: programs  ## Run all tests that decide whether a change lands
-	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(PYTEST) $(THREE_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
+	@$(PYTEST)
 
 # What only its tests use: another processor, other compilers, linters of recipes, and a large application.
 nightly: PACKAGES += $(OTHER_MPIS) quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static debootstrap g++-11 clang-16 clang-22 lmod
 nightly: PROGRAMS := --all
 nightly: build programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, by all MPIs and with link-time optimisation, for hours
-	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(PYTEST) $(THREE_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
+	@status=0; $(PYTEST) --all || status=$$?; \
 	for target in sanitize mutants release debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
-PYTEST := $(BIN)/python -m pytest --dist=worksteal
-# Of the tests that launch ranks three run at a time, for most of each is waiting for a launcher; of the others one on each core.
+# Two tests more than cores run at a time: tests that launch ranks wait for the launcher most of the time, and the others compute.
+AT_A_TIME := --dist=worksteal --numprocesses=$(shell expr $$(nproc) + 2)
+PYTEST := $(BIN)/python -m pytest $(AT_A_TIME)
+# Of the tests that launch ranks `make check` runs commands, the conformance suite three times, and small programs.
 LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport
-ON_EACH_CORE := --numprocesses=auto
-THREE_AT_A_TIME := --numprocesses=3
-# Of those, `make check` runs commands, the conformance suite three times, and small programs.
 QUICK := $(filter-out $(filter-out tests/cli,$(LAUNCHING)),$(sort $(patsubst %/,%,$(dir $(wildcard tests/*/*_test.py)))))
 ONE_RUN := $(patsubst %,'tests/mpi/%', \
 	conformance_test.py::test_conforms[openmpi-3-shared-memory] \
@@ -148,7 +145,7 @@ coverage:  ## Report which lines the tests run (or some: TESTS=tests/core), and 
 counted: PACKAGES += $(OTHER_MPIS)
 counted: system-packages build $(addprefix $(VENV)/.extra-,coverage docs test)
 	@find build -name '*.gcda' -delete; $(BIN)/coverage erase
-	-@$(BIN)/coverage run -m pytest --dist=worksteal $(THREE_AT_A_TIME) $(TESTS)
+	-@$(BIN)/coverage run -m pytest $(AT_A_TIME) $(TESTS)
 	@$(BIN)/coverage combine --quiet && status=0; $(BIN)/coverage report --fail-under=$(PYTHON_LINES) || status=$$?; \
 	$(BIN)/gcovr --root . --filter src/ --filter tools/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate \
 		--fail-under-line $(CXX_LINES) build || status=$$?; exit $$status
@@ -158,9 +155,9 @@ SANITIZED := $(addprefix tests/mpi/,$(addsuffix _test.py,check conformance dupli
 	in_place made_meanwhile memory neighbour_calls node nonblocking plans progress sanitizer sparse_calls typemaps types \
 	varying)) tests/transport
 sanitize: build $(VENV)/.extra-test  ## Run tests of MPI and the core by AddressSanitizer, and MPI's by two others
-	@status=0; $(BIN)/python tests/sanitizing_core.py $(PYTEST) $(ON_EACH_CORE) --timeout 6000 tests/core || status=$$?; \
+	@status=0; $(BIN)/python tests/sanitizing_core.py $(PYTEST) --timeout 6000 tests/core || status=$$?; \
 	for sanitizer in address thread; do $(BIN)/python tests/sanitizing.py $$sanitizer && \
-		$(PYTEST) $(THREE_AT_A_TIME) --sanitize=$$sanitizer $(SANITIZED) || status=$$?; done; exit $$status
+		$(PYTEST) --sanitize=$$sanitizer $(SANITIZED) || status=$$?; done; exit $$status
 
 CXX_FILES := git ls-files '*.c' '*.h' '*.cpp' '*.hpp'
 

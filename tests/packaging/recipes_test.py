@@ -18,7 +18,7 @@ from swapmeet import _core
 from swapmeet.mpi import mpis
 
 ROOT = Path(__file__).parents[2]
-SPACK = ROOT / "packaging" / "spack" / "package.py"
+SPACK = ROOT / "packaging" / "spack" / "spack_repo" / "swapmeet" / "packages" / "swapmeet" / "package.py"
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,7 +31,7 @@ VERSIONS = {
     "debian/changelog": r"\Aswapmeet \(([\d.]+)-\d+\)",
     "packaging/conda/recipe.yaml": r"^  version: \"([\d.]+)\"",
     "packaging/easybuild/*.eb": r"^version = '([\d.]+)'",
-    "packaging/spack/package.py": r"version\(\"([\d.]+)\", tag=\"v\1\"\)",
+    "packaging/spack/**/swapmeet/package.py": r"version\(\"([\d.]+)\", tag=\"v\1\"\)",
 }
 
 
@@ -49,7 +49,7 @@ HOMES = {
     "debian/control": r"^Homepage: (.*)$",
     "packaging/conda/recipe.yaml": r"^  homepage: (.*)$",
     "packaging/easybuild/*.eb": r"^homepage = '(.*)'$",
-    "packaging/spack/package.py": r'^    homepage = "(.*?)"',
+    "packaging/spack/**/swapmeet/package.py": r'^    homepage = "(.*?)"',
 }
 
 
@@ -75,15 +75,17 @@ def requirements(group: str) -> dict[str, str]:
 @pytest.mark.parametrize("group", ["build", "run"])
 def test_what_python_needs_is_what_pyproject_lists(group: str) -> None:
     spack, conda = SPACK.read_text(), (ROOT / "packaging" / "conda" / "recipe.yaml").read_text()
+    debian = (ROOT / "debian" / "control").read_text()
     for name, oldest in requirements(group).items():
         assert re.search(rf'depends_on\("py-{name}@{oldest.removesuffix(".0")}:"', spack), name
         assert f"- {name} >={oldest}\n" in conda, name
+        assert f"python3-{name} (>= {oldest})" in debian, name
 
 
 @pytest.mark.long
 def test_the_oldest_of_what_python_needs_will_do(tmp_path: Path) -> None:
-    """The command runs with each package as old as pyproject.toml allows it to be."""
-    oldest = [f"{name}=={version}" for name, version in requirements("run").items()]
+    """The command runs with each package as old as pyproject.toml allows it to be, and the Click of that time."""
+    oldest = [f"{name}=={version}" for name, version in requirements("run").items()] + ["click<8.2"]
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
     python = tmp_path / "bin" / "python"
     done = subprocess.run([python, "-m", "pip", "install", "--quiet", *oldest], capture_output=True, text=True)

@@ -1,7 +1,4 @@
-"""Recipe for Spack 1.0: copy it to packages/swapmeet/package.py of a `spack repo create`; `spack install swapmeet`.
-
-Older Spack has the classes of build systems in `spack.package`: leave out the lines that take them from `spack_repo`.
-"""
+"""Recipe for Spack 1.0: `spack repo add packaging/spack/spack_repo/swapmeet`, and then `spack install swapmeet`."""
 
 from spack.package import *
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
@@ -35,7 +32,7 @@ class Swapmeet(CMakePackage):
         depends_on("py-nanobind@2:", type="build")
         depends_on("py-msgspec@0.18:", type=("build", "run"))
         depends_on("py-rich@13:", type=("build", "run"))
-        depends_on("py-typer@0.15.4:", type=("build", "run"))
+        depends_on("py-typer@0.12.4:", type=("build", "run"))
         depends_on("cmake@3.22:", type="run")  # the command builds libraries for other MPIs
         depends_on("ninja", type="run")
 

@@ -166,6 +166,15 @@ bool neighbor_alltoallw(const void* send, const Count* send_counts, const Displa
                error);
 }
 
+/// Called by the library's own functions: makes the communicator of the job, if it does not exist and `comm` has all
+/// ranks. Functions of MPI do not make it where other threads may be making communicators. Returns an MPI error code.
+int before_own_function(Handle handle) {
+  if (!mpi_suits() || context().job.exists()) return MPI_SUCCESS;
+  const auto comm = as<MPI_Comm>(handle);
+  const int error = guarded([&] { return communicator_of(comm), MPI_SUCCESS; });
+  return error ? raise(comm, error) : error;
+}
+
 }  // namespace
 
 }  // namespace swapmeet
@@ -260,18 +269,34 @@ SWAPMEET_WITH_NEIGHBOURS(_c, MPI_Count, MPI_Aint)
 #endif
 
 // The same code under the library's own names. The public header declares them with the parameters of mpi.h.
+// Each is a second name of a function own_..., whose handles have the type Handle as above.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #endif
-#define SWAPMEET_OWN(name, Name) extern "C" __attribute__((visibility("default"), alias(#Name))) decltype(name) name;
+#define SWAPMEET_OWN(name, Name, parameters, ...)                              \
+  extern "C" __attribute__((visibility("hidden"))) int own_##name parameters { \
+    if (const int error = swapmeet::before_own_function(comm)) return error;   \
+    return entry_##Name(__VA_ARGS__, comm);                                    \
+  }                                                                            \
+  extern "C" __attribute__((visibility("default"), alias("own_" #name))) decltype(name) name;
+#define SWAPMEET_OWN_ALL(size, Count, Displacement)                                                                 \
+  SWAPMEET_OWN(swapmeet_alltoall##size, MPI_Alltoall##size,                                                         \
+               (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,              \
+                Handle recvtype, Handle comm),                                                                      \
+               sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)                                          \
+  SWAPMEET_OWN(swapmeet_alltoallv##size, MPI_Alltoallv##size,                                                       \
+               (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,         \
+                void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype, Handle comm), \
+               sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)                      \
+  SWAPMEET_OWN(swapmeet_alltoallw##size, MPI_Alltoallw##size,                                                       \
+               (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,                          \
+                const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts, const Displacement* rdispls, \
+                const MPI_Datatype* recvtypes, Handle comm),                                                        \
+               sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)
 
-SWAPMEET_OWN(swapmeet_alltoall, MPI_Alltoall)
-SWAPMEET_OWN(swapmeet_alltoallv, MPI_Alltoallv)
-SWAPMEET_OWN(swapmeet_alltoallw, MPI_Alltoallw)
+SWAPMEET_OWN_ALL(, int, int)
 #if MPI_VERSION >= 4
-SWAPMEET_OWN(swapmeet_alltoall_c, MPI_Alltoall_c)
-SWAPMEET_OWN(swapmeet_alltoallv_c, MPI_Alltoallv_c)
-SWAPMEET_OWN(swapmeet_alltoallw_c, MPI_Alltoallw_c)
+SWAPMEET_OWN_ALL(_c, MPI_Count, MPI_Aint)
 #endif
 
 // start.cpp defines macros of the same names and may be compiled as one unit with this file.

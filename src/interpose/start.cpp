@@ -250,7 +250,7 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
 template <class Call>
 bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress) return false;
-  Communicator* const communicator = communicator_of(comm);
+  Communicator* const communicator = communicator_of(comm, SetUp::in_mpi_call);
   if (!communicator || !communicator->members().gathers()) return false;
   const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
   if (!blocks) return false;

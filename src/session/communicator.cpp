@@ -14,7 +14,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
     const int left = before ? before->made : 0;
     policy.were_left(left);
     if (set_up == SetUp::after_first_calls || left > 0) policy.leave(first_calls_of(user, options) - left);
-    if (set_up != SetUp::later && !policy.leaves_more()) records_.run(first);
+    if (set_up != SetUp::later && !policy.leaves_more()) records_.run(first, set_up == SetUp::now);
     if (!members_.refusal.empty()) observer_.trace_nothing();
   }
   if (options.recording() && ready()) observer_.record(context().recorder);

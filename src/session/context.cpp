@@ -87,12 +87,6 @@ std::string library_version() {
   return {text, static_cast<std::size_t>(length)};
 }
 
-void make_alone(Context& all) {
-  for (MPI_Comm& one : all.alone_) one = this_rank_alone();
-  MPI_Comm& fatal = all.alone_[static_cast<std::size_t>(Context::Errors::fatal)];
-  if (fatal != MPI_COMM_NULL) PMPI_Comm_set_errhandler(fatal, MPI_ERRORS_ARE_FATAL);
-}
-
 /// Finds the memory that node peers may read directly, as the options ask: that of MPI_Alloc_mem, and that of malloc.
 void find_heaps(Context& all) {
   if (all.options.heap_block_bytes == 0 || simulated || all.world_ranks == 1) return;
@@ -131,7 +125,7 @@ void attach(Context& all) {
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
-  make_alone(all);
+  if (host_is_mpich || simulated) all.make_alone();  // other MPIs may have to wait for what another thread makes
   find_heaps(all);
   if (all.options.watchdog.seconds > 0 && !simulated) begin_to_watch(all);
   all.attached.store(true, std::memory_order_release);
@@ -205,6 +199,13 @@ __attribute__((destructor)) void at_exit() {
 Context::Context() : under_way(std::make_unique<UnderWay>()) {}
 
 Context::~Context() = default;
+
+void Context::make_alone() {
+  if (alone_[0] != MPI_COMM_NULL) return;
+  for (MPI_Comm& one : alone_) one = this_rank_alone();
+  MPI_Comm& fatal = alone_[static_cast<std::size_t>(Errors::fatal)];
+  if (fatal != MPI_COMM_NULL) PMPI_Comm_set_errhandler(fatal, MPI_ERRORS_ARE_FATAL);
+}
 
 void Context::end(Communicator* communicator) {
   {

@@ -69,10 +69,16 @@ struct Context {
   /// Deletes the state of a communicator that is being freed.
   void end(Communicator* communicator);
 
-  /// Communicators of this rank alone, made in attach_to_mpi(). On the first, errors are returned; the library also
-  /// packs on it. On the second, errors end the program.
+  /// Communicators of this rank alone. On the first, errors are returned; the library also packs on it. On the second,
+  /// errors end the program. MPI_COMM_SELF before make_alone().
   enum class Errors : std::uint8_t { returned, fatal };
-  MPI_Comm alone(Errors errors = Errors::returned) const { return alone_[static_cast<std::size_t>(errors)]; }
+  MPI_Comm alone(Errors errors = Errors::returned) const {
+    const MPI_Comm made = alone_[static_cast<std::size_t>(errors)];
+    return made == MPI_COMM_NULL ? MPI_COMM_SELF : made;
+  }
+  /// Makes these communicators, unless they exist. Called in MPI_Init, or when the communicator of the job is made:
+  /// Open MPI makes one communicator at a time, and would wait for the one that another thread makes. Local.
+  void make_alone();
 
   std::mutex mutex;                            ///< guards the members below
   std::vector<void (*)()> endings;             ///< functions registered by at_end()

@@ -57,7 +57,7 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
   const bool shares = !all.job.facts().threaded && is_duplicate(comm);
-  if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::now;  // what it sets up serves all duplicates
+  if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::in_mpi_call;  // it will serve all duplicates
   if (set_up == SetUp::after_first_calls) left = leaves_unobserved(comm, all.options);
   if (left) return begin_to_serve(), nullptr;
   share_with_duplicates(comm);

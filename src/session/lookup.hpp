@@ -22,9 +22,10 @@ inline Recent& recent() {
 /// does not wait for other ranks. Returns nullptr, on all ranks alike, if MPI does not allow it; the caller then uses
 /// the host MPI.
 enum class SetUp : std::uint8_t {
-  now,
+  now,                ///< in a function of this library, which may make the communicator of the job
+  in_mpi_call,        ///< now, but in a function of MPI: other threads may be making communicators
   later,              ///< in a later call
-  after_first_calls,  ///< now, unless this call can be left to the host MPI as one of the first
+  after_first_calls,  ///< as in_mpi_call, unless this call can be left to the host MPI as one of the first
 };
 Communicator* communicator_of(MPI_Comm comm, SetUp set_up = SetUp::now);
 

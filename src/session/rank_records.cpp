@@ -117,7 +117,7 @@ GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& 
     const auto number = static_cast<std::uint64_t>(mine.team);
     const std::uint64_t version = number_of(mine.version.text());
     std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number,
-                             ~number,     !mine.job,     version,   ~version};
+                             ~number,     !mine.job,     version,   ~version,      !mine.threaded};
     records.agreed = same_everywhere(mine.options, comm, records.device = mine.device, least);
     records.number = least[0];
     records.recalled = least[1];
@@ -126,6 +126,7 @@ GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& 
     records.team_everywhere = least[4] == ~least[5] ? static_cast<std::int32_t>(least[4]) : -1;
     records.job = least[6] == 0;
     records.same_version = least[7] == ~least[8];
+    records.threaded = least[9] == 0;
     return records;
   }
   std::vector<RankRecord> all(static_cast<std::size_t>(ranks));

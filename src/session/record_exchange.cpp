@@ -48,7 +48,7 @@ std::vector<char> RecordExchange::blocks_to_piggyback(const FirstCall& first) {
   return {blocks, blocks + bytes * members_.ranks()};
 }
 
-void RecordExchange::run(const FirstCall* first) {
+void RecordExchange::run(const FirstCall* first, bool in_own_function) {
   known_ = true;
   decisions_.setup_policy().setup_begins();
   const auto now = observer_.doing(Doing::meeting);
@@ -58,7 +58,7 @@ void RecordExchange::run(const FirstCall* first) {
     const SlowWait watched = watch_for_absent_ranks(members_.user);
     return gather_records(mine_, members_.gathered(), members_.user, piggybacked_);
   }();
-  make_job(records);
+  make_job(records, in_own_function);
   apply(std::move(records));
 }
 
@@ -134,10 +134,14 @@ RankRecord RecordExchange::make_record() {
 }
 
 /// Collective if a communicator of the job is made; else local. The job has no communicator yet if the library was
-/// loaded after MPI_Init.
-void RecordExchange::make_job(const GatheredRecords& records) {
+/// loaded after MPI_Init. None is made in a function of MPI if several threads may call MPI on some rank: another thread
+/// may then be making a communicator, and wait for a rank that waits here. Open MPI makes one communicator at a time.
+void RecordExchange::make_job(const GatheredRecords& records, bool in_own_function) {
   if (records.job || records.fault || members_.ranks() != context().world_ranks) return;
+  if (records.threaded && !in_own_function) return;
   context().job.begin(patience_s());
+  context().make_alone();
+  members_.peers.alone = context().alone();
   JobFacts mine = facts_of(context().options);
   mine.locked = records.locked;
   mine.threaded = records.threaded;

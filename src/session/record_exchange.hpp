@@ -31,8 +31,9 @@ class RecordExchange {
       : members_(members), datatypes_(datatypes), observer_(observer), node_(node), decisions_(decisions) {}
 
   /// Exchanges the records and applies the result. `first`: the MPI_Alltoall in which the communicator is set up, or
-  /// nullptr; its blocks are piggybacked on the records if they are small. Collective; waits.
-  void run(const FirstCall* first = nullptr);
+  /// nullptr; its blocks are piggybacked on the records if they are small. `in_own_function`: whether this is a call of a
+  /// function of this library, which may make the communicator of the job (make_job()). Collective; waits.
+  void run(const FirstCall* first = nullptr, bool in_own_function = false);
   /// Starts the exchange in the order of collectives, but does not wait for other ranks; finish() completes it. Local.
   /// Returns as MPI does.
   int begin();
@@ -53,7 +54,7 @@ class RecordExchange {
   void end();
   std::vector<char> blocks_to_piggyback(const FirstCall& first);
   RankRecord make_record();
-  void make_job(const GatheredRecords& records);
+  void make_job(const GatheredRecords& records, bool in_own_function);
   void apply(GatheredRecords records);
   void refuse_strangers(const GatheredRecords& records);
   void leave_devices_alone(std::string_view driver);

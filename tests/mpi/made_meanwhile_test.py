@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library
+
 
 def served(file: Path) -> Counter[str]:
     """Calls by algorithm."""
@@ -30,6 +33,20 @@ def test_never_waits_for_what_the_application_makes(
     assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
     if (how, algorithm) == ("threads", "pairwise"):
         assert served(tmp_path / "1.json")["direct(order=shift,window=1,complete=all)"] >= 10
+
+
+@pytest.mark.parametrize(("nodes", "gathered"), [("1", "512"), ("3", "512"), ("3", "1")])
+@pytest.mark.parametrize("how", ["dup", "idup"])
+def test_loaded_late_makes_none_beside_threads(
+    launch, compiled, tmp_path: Path, wheel: str, how: str, nodes: str, gathered: str
+) -> None:
+    """It has made none in MPI_Init, and Open MPI hung where it made one in the first exchange."""
+    env = {"SWAPMEET_NODES": nodes, "SWAPMEET_GATHERED_RANKS": gathered}
+    env |= {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_ALGORITHM": "pairwise"}
+    argv = [compiled(wheel, "late_beside", "-pthread", "-ldl"), how, library(mpis.find(wheel))]
+    done = launch(3, argv, mpi=wheel, env=env, preload=False, timeout=60)
+    assert done.returncode == 0 and "late_beside: right" in done.stdout, done.stdout + done.stderr
+    assert "the library was loaded after MPI_Init" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("how", ["threads", "race 1200"])

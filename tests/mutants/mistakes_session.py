@@ -23,6 +23,15 @@ FIRST_CALLS = MPI + "reuse_test.py::test_the_first_blocking_calls_of_a_communica
 MISTAKES = (
     # --- session
     Mistake(
+        "a library that is loaded late makes a communicator beside other threads",
+        "The first all-to-all waits for a communicator that another thread makes, and which waits for this all-to-all.",
+        "session/record_exchange.cpp",
+        "if (records.threaded && !in_own_function) return;",
+        ";",
+        TEST,
+        (MPI + "made_meanwhile_test.py::test_loaded_late_makes_none_beside_threads[openmpi-dup-3-512]",),
+    ),
+    Mistake(
         "a plan's messages have the number of this rank's team",
         "Ranks of a plan take one another's numbers for their own, so that messages of several plans mix.",
         "session/planning.cpp",

@@ -10,6 +10,7 @@ import pytest
 from applying import Change, changed
 from mistake import CHECK, TEST
 from mistakes import MISTAKES, with_mistakes
+from run import Outcome, weak
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Of src: tools and what only they use (network, cluster, workload), and a component for Open MPI 4.
@@ -75,3 +76,11 @@ def test_expressions_and_statements() -> None:
 def test_what_does_not_apply_is_refused(olds: list[str], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         changed("x.cpp", "b + a - 1 + a", [Change(1, old, "0") for old in olds], switch)
+
+
+@pytest.mark.parametrize(
+    ("of_all", "problems"), [(True, ["make check notices less than 60% of the mistakes"]), (False, [])]
+)
+def test_the_share_of_some_mistakes_is_not_judged(of_all: bool, problems: list[str]) -> None:
+    """`make mutants MISTAKES=...` may try those alone that `make test` is to notice."""
+    assert weak([Outcome("a mistake", "x.cpp", "", TEST, noticed=TEST)], of_all) == problems

@@ -16,7 +16,7 @@ struct Invocation {
   /// that the other ranks learn of the failure.
   int failure = MPI_SUCCESS;
   bool waits = true;            ///< whether the call blocks until the rank's own part is complete
-  PhaseClock* clock = nullptr;  ///< clock for the phases of the call; nullptr: see Watch
+  Observer* observer = nullptr;  ///< of the calls on the communicator; nullptr: see Watch
 };
 
 }  // namespace swapmeet

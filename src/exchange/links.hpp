@@ -78,7 +78,7 @@ struct Slots {
   void make_room(std::uint32_t window, bool local, bool heads, std::size_t most_pieces = 1, bool grants = false);
 };
 
-/// `Watching`: Watch, which reports the phases and messages of a call to its PhaseClock; or Unwatched, which has the
+/// `Watching`: Watch, which reports the phases and messages of a call to its Observer; or Unwatched, which has the
 /// same interface and does nothing (observe/phases.hpp).
 template <class Watching>
 class Links {

@@ -26,7 +26,7 @@ bool Padded::reserve(std::int64_t room, const Peers* peers) {
 int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation& call, Failure& failure) {
   if (room_ == 0) return MPI_SUCCESS;
   if (!begun_) {
-    const auto phase = Watch(call.clock).during(CallPhase::pack);
+    const auto phase = Watch(call.observer).during(CallPhase::pack);
     for (Rank i = 0; i < ranks_ && call.failure == MPI_SUCCESS; ++i) copy(send, i, true);
     for (Rank i = 0; i < ranks_ && !plan_; ++i) *flag(out_, i) = call.failure != MPI_SUCCESS;
     phase.then(CallPhase::other);
@@ -38,7 +38,7 @@ int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation&
   begun_ = false;
   if (error && plan_ && !plan_->broken())
     failure.fail(std::exchange(error, MPI_SUCCESS));  // all ranks that depend on it know of the error
-  const auto phase = Watch(call.clock).during(CallPhase::unpack);
+  const auto phase = Watch(call.observer).during(CallPhase::unpack);
   for (Rank i = 0; i < ranks_ && !error && !plan_; ++i)
     if (*flag(in_, i)) failure.received_wrong(MPI_ERR_TRUNCATE, false);
   for (Rank i = 0; i < ranks_ && !error && failure.error == MPI_SUCCESS; ++i) copy(receive, i, false);
@@ -70,7 +70,7 @@ int Padded::begin(const Invocation& call) {
     plan_->start(*send_, *receive_, call);
     return MPI_SUCCESS;
   }
-  const auto phase = Watch(call.clock).during(CallPhase::native);
+  const auto phase = Watch(call.observer).during(CallPhase::native);
   const int count = static_cast<int>(stride_);
   const ErrorsReturn quiet(call.peers->comm);
   return quiet.error_of(

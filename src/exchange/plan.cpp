@@ -101,7 +101,7 @@ struct Plan::ExchangeState {
   void begin(const Invocation& call, What&&... what) {
     failure = {};
     payload.bind(std::forward<What>(what)...);
-    links.bind(call, Watching(call.clock), payload.equal_bytes(), allows_in_place && payload.in_place());
+    links.bind(call, Watching(call.observer), payload.equal_bytes(), allows_in_place && payload.in_place());
     if (call.failure) [[unlikely]]
       failure.fail(call.failure);
   }
@@ -154,7 +154,7 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
 }
 
 int Plan::run(const Rows& rows, const Invocation& call, bool& sent) {
-  return call.clock ? run_rows(states_->watched_rows, rows, call, sent) : run_rows(states_->rows, rows, call, sent);
+  return call.observer ? run_rows(states_->watched_rows, rows, call, sent) : run_rows(states_->rows, rows, call, sent);
 }
 
 template <class AnyState>
@@ -283,7 +283,7 @@ int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call,
     const int error = exchange_rows(state, nullptr, send, receive);
     return ended(state, error ? error : state.payload.over(), sent);
   };
-  return call.clock ? run_blocks(states_->watched_blocks) : run_blocks(states_->blocks);
+  return call.observer ? run_blocks(states_->watched_blocks) : run_blocks(states_->blocks);
 }
 
 void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
@@ -296,7 +296,7 @@ void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& ca
     if (all.started_rows->block_bytes == 0) return;
     if (!scratch_.reserve(schedule_.scratch_blocks * all.started_rows->block_bytes) && !call.failure)
       all.started_call.failure = MPI_ERR_NO_MEM;
-    if (call.clock) return begin<&ExchangeStates::watched_rows>(*all.started_rows, scratch_.memory());
+    if (call.observer) return begin<&ExchangeStates::watched_rows>(*all.started_rows, scratch_.memory());
     begin<&ExchangeStates::rows>(*all.started_rows, scratch_.memory());
     return go_by_rows<&ExchangeStates::rows, &ExchangeStates::started_rows>();
   }
@@ -306,7 +306,7 @@ void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& ca
   }
   all.started_send.emplace(send);
   all.started_receive.emplace(receive);
-  if (call.clock) return begin<&ExchangeStates::watched_blocks>(*all.started_send, *all.started_receive);
+  if (call.observer) return begin<&ExchangeStates::watched_blocks>(*all.started_send, *all.started_receive);
   begin<&ExchangeStates::blocks>(*all.started_send, *all.started_receive);
   go_by_rows<&ExchangeStates::blocks, &ExchangeStates::started_send, &ExchangeStates::started_receive>();
 }

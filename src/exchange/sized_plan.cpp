@@ -63,7 +63,7 @@ bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t li
   bound_bytes_ = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
   agreement_error_ = MPI_SUCCESS;
   if (const std::span<std::int64_t> numbers = prepare_agreement(send, receive, agreed_numbers); !numbers.empty()) {
-    const auto phase = Watch(call.clock).during(CallPhase::metadata);
+    const auto phase = Watch(call.observer).during(CallPhase::metadata);
     agreement_error_ = settle(numbers, call);
     if (agreement_error_) return broken_ = true;
     const std::int64_t largest = agreed_numbers[0], least = -agreed_numbers[1];
@@ -143,13 +143,13 @@ int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& 
     sent = state.links.sent();
     return ended(error, state.engine.gave_up() && sent);
   };
-  return call.clock ? run(ExchangeState<Watch>(*this, send, receive, call, Watch(call.clock)))
+  return call.observer ? run(ExchangeState<Watch>(*this, send, receive, call, Watch(call.observer)))
                     : run(ExchangeState<Unwatched>(*this, send, receive, call, Unwatched()));
 }
 
 void SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
   under_way_->state.reset();
-  under_way_->state.emplace(*this, send, receive, call, Watch(call.clock));
+  under_way_->state.emplace(*this, send, receive, call, Watch(call.observer));
 }
 
 int SizedPlan::advance() {

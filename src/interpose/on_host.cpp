@@ -5,7 +5,7 @@ namespace swapmeet {
 int exchange_on_host(const Call& call, Communicator& communicator, const Decision& decision, bool& sent,
                      int (*exchange)(const Call&, Communicator&, const Decision&, int failure, bool& sent)) {
   HostCopy &out = communicator.memory().send_host_copy, &in = communicator.memory().receive_host_copy;
-  const auto phase = Watch(communicator.observer().clock()).during(CallPhase::copy);
+  const auto phase = Watch(communicator.observer().get()).during(CallPhase::copy);
   int failure = in.take(call.receive, call.blocks.in, call.in_place || call.neighbourhood);  // some bytes may stay
   if (!failure && !call.in_place) failure = out.take(call.send, call.blocks.out, true);
   if ((in.device() || out.device()) && communicator.options().explain)

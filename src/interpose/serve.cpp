@@ -19,7 +19,7 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   const Blocks& send = call.in_place ? call.receive : call.send;
   Staging &out = communicator.memory().send_staging, &in = communicator.memory().receive_staging;
   Invocation exchange = communicator.next_exchange();
-  const auto phase = Watch(communicator.observer().clock()).during(CallPhase::copy);
+  const auto phase = Watch(communicator.observer().get()).during(CallPhase::copy);
   const auto staged = [&]() -> int {
     if ((stage_send && !Staging::packs(send, call.sent_blocks())) ||
         (stage_receive && !Staging::packs(call.receive, call.blocks.in)))

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 
+#include "mpi/report.hpp"
 #include "observe/json.hpp"
+#include "observe/process.hpp"
 #include "schedule/names.hpp"
-#include "schedule/output_file.hpp"
 
 namespace swapmeet {
 
@@ -36,12 +36,6 @@ std::string program() {
   return {path.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
 }
 
-std::string host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 /// Renames a full log. If several processes find it full, only one of them renames it.
 void set_aside(int opened, const std::string& file) {
   struct stat ours{}, named{};
@@ -49,38 +43,45 @@ void set_aside(int opened, const std::string& file) {
   if (ours.st_dev == named.st_dev && ours.st_ino == named.st_ino) std::rename(file.c_str(), (file + ".1").c_str());
 }
 
-Result<int> open_log(const std::string& file) {
-  Result<int> opened = open_output(file, O_APPEND);
+void make_room(const std::string& file) {
+  const Result<int> opened = open_output(file, O_APPEND);
   struct stat status{};
-  if (!opened || fstat(*opened, &status) != 0 || status.st_size < full_bytes) return opened;
-  set_aside(*opened, file);
+  if (!opened) return;
+  if (fstat(*opened, &status) == 0 && status.st_size >= full_bytes) set_aside(*opened, file);
   close(*opened);
-  return open_output(file, O_APPEND);
+}
+
+/// Returns the members that describe the job: time of its end, seconds it has run, user, job number of the batch
+/// system, host, program, version of this library, and MPI.
+JsonMembers members_of(const JobOfStatistics& job) {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char ended[32] = "";
+  std::strftime(ended, sizeof ended, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  JsonMembers all = JsonMembers().add("ended", ended).add("seconds", Json{fixed_text(job.seconds, 3)});
+  all.add("user", geteuid()).add("job", number_of_job()).add("host", host_name()).add("program", program());
+  return all.add("version", job.version).add("mpi", job.mpi);
 }
 
 }  // namespace
 
-std::string job_members(const std::string& version, const std::string& mpi, double seconds) {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::array<char, 128> times{};
-  std::snprintf(times.data(), times.size(), ", \"ended\": \"%04d-%02d-%02dT%02d:%02d:%02dZ\"", utc.tm_year + 1900,
-                utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
-  return times.data() + (", \"seconds\": " + fixed_text(seconds, 3)) + ", \"user\": " + std::to_string(geteuid()) +
-         ", \"job\": " + json_text(number_of_job()) + ", \"host\": " + json_text(host()) +
-         ", \"program\": " + json_text(program()) + ", \"version\": " + json_text(version) +
-         ", \"mpi\": " + json_text(mpi);
+void write_statistics(const Statistics& statistics, const JobOfStatistics& job, const std::string& pattern) {
+  if (job.rank != 0 && pattern.find("%r") == pattern.npos) return;
+  const std::string name = with_rank(pattern, number(job.rank));
+  const std::string problem = write_file(name, O_TRUNC, statistics.json(job.rank, job.ranks));
+  if (!problem.empty()) warn("SWAPMEET_STATS=\"" + pattern + "\": cannot write " + name + ": " + problem);
 }
 
-std::string append_to_job_log(const std::string& file, std::string record) {
-  std::erase(record, '\n');
-  record += '\n';
-  const Result<int> opened = open_log(file);
-  if (!opened) return opened.problem().text();
-  std::string problem = write_all(*opened, record);
-  close(*opened);
-  return problem;
+void append_to_job_log(const Statistics& statistics, const JobOfStatistics& job, const std::string& file) {
+  if (job.rank != 0) return;
+  const JsonMembers members = members_of(job);
+  std::string line = statistics.json(job.rank, job.ranks, &members);
+  std::erase(line, '\n');
+  line += '\n';
+  make_room(file);
+  const std::string problem = write_file(file, O_APPEND, line);
+  if (!problem.empty()) warn("SWAPMEET_STATS_LOG=\"" + file + "\": cannot write it: " + problem);
 }
 
 }  // namespace swapmeet

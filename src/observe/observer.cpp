@@ -3,6 +3,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "observe/phases.hpp"
+#include "observe/watchdog.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -14,40 +17,101 @@ PhaseTimes since(const PhaseTimes& before, PhaseTimes times) {
 
 }  // namespace
 
-void Observer::call_begins() {
-  before_ = clock_.times();
-  clock_.begin();
+void Observer::call_begins(Collective collective, std::uint64_t bytes_sent) {
+  if (post_) post_->call_begins(collective, static_cast<std::int64_t>(bytes_sent));
+  before_ = times_;
+  phase_ = CallPhase::other;
+  step_ = CallEvent::no_step;
+  last_ns_ = now_ns();
+  if (trace_) trace_->begin_ns = last_ns_;
 }
 
-PhaseTimes Observer::call_ends() {
-  clock_.end();
-  return since(before_, clock_.times());
+void Observer::call_decided(const Tally& tally, std::uint64_t bytes_sent, Doing now) {
+  Post::set(post_->tally, static_cast<Post::Word>(reinterpret_cast<std::uintptr_t>(&tally)));
+  Post::set(post_->bytes, static_cast<Post::Word>(bytes_sent));
+  post_->does(now);
 }
 
-void Observer::publish(Watchdog* watchdog, Post* post) {
-  if (watchdog_) watchdog_->give_back(clock_.post());
-  watchdog_ = watchdog;
-  clock_.publish(post);
+void Observer::call_goes_to_host() {
+  enter(CallPhase::native);
+  if (post_) post_->does(Doing::host);
+}
+
+PhaseTimes Observer::stop() {
+  charge(phase_);
+  return since(before_, times_);
+}
+
+void Observer::call_ends() {
+  if (post_) post_->call_ends();
+}
+
+void Observer::charge(CallPhase phase) {
+  const std::int64_t now = now_ns();
+  times_[static_cast<std::size_t>(phase)] += std::chrono::nanoseconds(now - last_ns_);
+  if (trace_) trace_->add_span({.time_ns = now, .step = step_, .phase = static_cast<std::uint8_t>(phase)}, last_ns_);
+  last_ns_ = now;
+}
+
+void Observer::step(std::size_t index) {
+  step_ = static_cast<std::uint32_t>(index);
+  if (post_) post_->steps(index);
+}
+
+void Observer::message_begins(const void* message, Direction direction, Rank peer, std::int64_t bytes, int tag) {
+  add({.bytes = bytes,
+       .message = reinterpret_cast<std::uintptr_t>(message),
+       .step = step_,
+       .peer = peer,
+       .tag = tag,
+       .kind = CallEvent::Kind::begins,
+       .direction = direction});
+}
+
+void Observer::message_is_done(const void* message, std::int64_t bytes) {
+  add({.bytes = bytes,
+       .message = reinterpret_cast<std::uintptr_t>(message),
+       .step = step_,
+       .kind = CallEvent::Kind::done});
+}
+
+void Observer::add(CallEvent event) {
+  if (trace_) event.time_ns = now_ns(), trace_->add(event);
+  if (post_) post_->add(event);
 }
 
 std::optional<PhaseTimes> Observer::end() {
   if (!begun_) return std::nullopt;
-  return since(*std::exchange(begun_, std::nullopt), clock_.times());
+  return since(*std::exchange(begun_, std::nullopt), times_);
+}
+
+void Observer::publish(Watchdog* watchdog, Post* post) {
+  if (watchdog_) watchdog_->give_back(post_);
+  watchdog_ = watchdog;
+  post_ = post;
 }
 
 void Observer::record(std::unique_ptr<Trace> trace, std::FILE* file) {
   trace_ = std::move(trace);
   file_.reset(file);
-  clock_.record(trace_.get());
 }
 
 std::string Observer::written() {
-  clock_.record(nullptr);
   trace_.reset();
   if (!file_) return "";
   const bool failed = std::ferror(file_.get()) != 0;
   const bool closed = std::fclose(file_.release()) == 0;
   return failed || !closed ? std::strerror(errno) : "";
+}
+
+std::int64_t Watch::bytes_of(const Part& part) {
+  int bytes = 0;
+  return PMPI_Type_size(part.type, &bytes) == MPI_SUCCESS ? part.count * bytes : 0;
+}
+
+std::int64_t Watch::bytes_in(MPI_Status& status) {
+  MPI_Count bytes = 0;
+  return PMPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS ? bytes : CallEvent::as_begun;
 }
 
 }  // namespace swapmeet

@@ -7,11 +7,12 @@
 #include <bit>
 #include <cctype>
 #include <ctime>
+#include <utility>
 
-#include "team/agreement.hpp"
 #include "observe/json.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
+#include "observe/process.hpp"
 #include "schedule/kernel_file.hpp"
 #include "schedule/output_file.hpp"
 #include "schedule/random.hpp"
@@ -23,7 +24,7 @@ namespace {
 using Clock = Recorder::Clock;
 
 constexpr std::size_t most_text_bytes = std::size_t{1} << 16;
-constexpr int most_line_samples = 64;
+constexpr std::size_t most_line_samples = 64;
 
 /// The times of checkpoints. The first one is at the end of the first call. The next ones follow at least 20 ms apart,
 /// when a fifth of the time since the first call has passed without one, and at least every ten minutes. These are
@@ -44,10 +45,13 @@ Load& load() {
 }
 __attribute__((constructor)) void at_load() { load(); }
 
+std::int64_t nanoseconds(std::chrono::nanoseconds time) { return time.count(); }
+
 /// Returns the nanoseconds since this process was started.
-std::string since_load(Clock::time_point time) {
-  return number(std::int64_t{std::chrono::nanoseconds(time - load().time).count()});
-}
+std::int64_t since_load(Clock::time_point time) { return nanoseconds(time - load().time); }
+
+/// Returns the beginning of a line of the file.
+JsonMembers line_of(const char* type) { return JsonMembers(true).add("type", type); }
 
 /// Returns how many calls of a communicator the given one represents in the samples; 0: it is no sample. All of the
 /// first 2048 calls are samples, then about 1024 in each doubling. The choice is the same on all ranks, and
@@ -62,10 +66,7 @@ std::uint64_t weight(std::uint64_t call) {
 std::string file_name(std::string pattern, const std::string& rank) {
   struct stat there{};
   if (::stat(pattern.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) pattern += "/%r.jsonl";
-  std::size_t mark = pattern.find("%r");
-  if (mark == pattern.npos) return pattern + '.' + rank;
-  for (; mark != pattern.npos; mark = pattern.find("%r", mark + rank.size())) pattern.replace(mark, 2, rank);
-  return pattern;
+  return pattern.find("%r") == pattern.npos ? pattern + '.' + rank : with_rank(std::move(pattern), rank);
 }
 
 constexpr std::size_t most_words = 512;  ///< of the command line
@@ -81,17 +82,12 @@ std::string command_line() {
   return words;
 }
 
-/// Returns the beginning of every file, without its closing brace. Clocks of processes with the same `boot` can be
-/// compared.
-std::string heading() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return "{\"type\":\"recording\",\"schema\":1,\"swapmeet\":" + json_text(SWAPMEET_VERSION) +
-         ",\"host\":" + json_text(host) +
-         ",\"boot\":" + json_text(first_line_of_kernel_file("/proc/sys/kernel/random/boot_id")) +
-         ",\"process\":" + std::to_string(load().process) +
-         ",\"clock\":" + number(std::int64_t{load().time.time_since_epoch() / std::chrono::nanoseconds(1)}) +
-         ",\"started\":" + number(std::int64_t{std::time(nullptr)}) + ",\"command\":" + json_text(command_line());
+/// Returns the beginning of the first line. Clocks of processes with the same `boot` can be compared.
+JsonMembers heading() {
+  JsonMembers line = line_of("recording").add("schema", 1).add("swapmeet", SWAPMEET_VERSION).add("host", host_name());
+  line.add("boot", first_line_of_kernel_file("/proc/sys/kernel/random/boot_id")).add("process", load().process);
+  line.add("clock", nanoseconds(load().time.time_since_epoch()));
+  return line.add("started", std::int64_t{std::time(nullptr)}).add("command", command_line());
 }
 
 std::string mpi_version() {
@@ -102,21 +98,26 @@ std::string mpi_version() {
   return version.substr(0, std::min(version.find('\n'), version.find(", package")));
 }
 
-std::string json_list(const std::vector<int>& members) {
-  std::string text = "[";
-  for (const int rank : members) {
-    if (text.size() > 1) text += ',';
-    text += rank == MPI_UNDEFINED ? "null" : std::to_string(rank);
-  }
-  return text + ']';
-}
-
 /// Returns the bytes for each destination, or one number if all are equal.
 std::string json_sizes(const Blocks& sent, Rank ranks, bool alike) {
   if (alike) return number(ranks == 0 ? std::int64_t{0} : sent.bytes(0));
   std::string text = "[";
   for (Rank i = 0; i < ranks; ++i) text += (i == 0 ? "" : ",") + number(sent.bytes(i));
   return text + ']';
+}
+
+JsonMembers end_of(const char* ended) {
+  return line_of("end").add("ended", ended).add("nanoseconds", since_load(Clock::now()));
+}
+
+/// Returns a name for an intercommunicator that is the same on all ranks of its local group: the first ranks of both
+/// groups.
+std::string groups_of(MPI_Comm comm) {
+  MPI_Group remote = MPI_GROUP_NULL;
+  PMPI_Comm_remote_group(comm, &remote);
+  const std::vector<int> here = world_ranks_of(comm), there = world_ranks_of_group(remote);
+  PMPI_Group_free(&remote);
+  return number(here.front()) + '-' + number(there.front());
 }
 
 }  // namespace
@@ -129,7 +130,6 @@ void Recorder::open(const std::string& pattern, int rank, int ranks, const std::
   const std::lock_guard lock(mutex_);
   if (getpid() != load().process) return;
   process_ = load().process;
-  rank_ = rank;
   MPI_Comm parent = MPI_COMM_NULL;
   PMPI_Comm_get_parent(&parent);  // spawned ranks have a world of their own, with ranks from 0 on
   name_ = file_name(pattern,
@@ -139,38 +139,13 @@ void Recorder::open(const std::string& pattern, int rank, int ranks, const std::
   file_ = *file;
   opened_ = Clock::now();
   next_checkpoint_ = opened_;
-  text_ = heading() + ",\"rank\":" + std::to_string(rank) + ",\"ranks\":" + std::to_string(ranks) +
-          ",\"mpi\":" + json_text(mpi_version()) + ",\"algorithm\":" + json_text(algorithm) +
-          ",\"first_call\":" + since_load(opened_) + "}\n";
+  JsonMembers first = heading().add("rank", rank).add("ranks", ranks).add("mpi", mpi_version());
+  add(first.add("algorithm", algorithm).add("first_call", since_load(opened_)));
   write();
 }
 
-/// Returns a name for the communicator that is the same on all its ranks. For an intercommunicator it consists of the
-/// first ranks of the two groups, and of the number of intercommunicators with the same ones before.
-std::string Recorder::identity(const Peers& peers, bool inter, bool agreed) {
-  if (inter) {
-    const MPI_Comm comm = peers.comm;
-    MPI_Group remote = MPI_GROUP_NULL;
-    PMPI_Comm_remote_group(comm, &remote);
-    const std::vector<int> here = world_ranks_of(comm), there = world_ranks_of_group(remote);
-    PMPI_Group_free(&remote);
-    const std::string groups = std::to_string(here.front()) + '-' + std::to_string(there.front());
-    const std::lock_guard lock(mutex_);
-    return groups + '.' + std::to_string(inter_identities_[groups]++);
-  }
-  std::int64_t mine[2] = {rank_};
-  {
-    const std::lock_guard lock(mutex_);
-    mine[1] = identities_++;
-  }
-  if (agreed) broadcast(mine, sizeof mine, 0, peers);
-  return number(mine[0]) + '.' + number(mine[1]);
-}
-
-RecordedCommunicator* Recorder::add(const Peers& peers, Rank ranks, bool inter, bool agreed) {
-  const MPI_Comm comm = peers.comm;
-  // needed even if this rank records nothing: other ranks may record
-  const std::string id = identity(peers, inter, agreed);
+RecordedCommunicator* Recorder::add(MPI_Comm comm, Rank ranks, bool inter, std::uint64_t number, bool shared) {
+  const std::string groups = inter ? groups_of(comm) : "";
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
   PMPI_Comm_get_name(comm, name, &length);
@@ -187,26 +162,25 @@ RecordedCommunicator* Recorder::add(const Peers& peers, Rank ranks, bool inter, 
   RecordedCommunicator& added = *communicators_.back();
   added.index = static_cast<int>(communicators_.size()) - 1;
   added.ranks = ranks;
-  end_samples();
-  text_ += "{\"type\":\"communicator\",\"communicator\":" + std::to_string(added.index) + ",\"id\":" + json_text(id) +
-           ",\"inter\":" + (inter ? "true" : "false") + ",\"shared\":" + (agreed ? "true" : "false") +
-           ",\"name\":" + json_text(name) + ",\"blocks\":" + std::to_string(ranks) +
-           ",\"members\":" + json_list(world_ranks_of(comm)) + "}\n";
+  const std::string id = inter ? groups + '.' + swapmeet::number(inter_identities_[groups]++)
+                               : swapmeet::number(number >> 32) + '.' + swapmeet::number(number & UINT32_MAX);
+  const auto member = [](int rank) { return Json{rank == MPI_UNDEFINED ? "null" : swapmeet::number(rank)}; };
+  JsonMembers line = line_of("communicator").add("communicator", added.index).add("id", id).add("inter", inter);
+  line.add("shared", shared).add("name", name).add("blocks", ranks);
+  add(line.add("members", json_list(world_ranks_of(comm), ",", member)));
   return &added;
 }
 
 std::uint32_t Recorder::describe(const RecordedCommunicator& communicator, Collective collective, bool in_place,
                                  bool derived, const std::string& sizes) {
-  end_samples();
   const auto exchange = static_cast<std::uint32_t>(exchanges_.size());
   exchanges_.emplace_back();
   std::string name(name_of(collective));
   name.front() = static_cast<char>(std::tolower(name.front()));  // lower case in files
-  text_ += "{\"type\":\"exchange\",\"exchange\":" + std::to_string(exchange) +
-           ",\"communicator\":" + (communicator.index < 0 ? "null" : std::to_string(communicator.index)) +
-           ",\"collective\":\"" + name + "\",\"in_place\":" + (in_place ? "true" : "false") +
-           ",\"derived\":" + (derived ? "true" : "false") + ",\"bytes\":" + sizes + "}\n";
-  if (text_.size() > most_text_bytes) write();
+  JsonMembers line = line_of("exchange").add("exchange", exchange);
+  line.add("communicator", Json{communicator.index < 0 ? "null" : number(communicator.index)});
+  line.add("collective", name).add("in_place", in_place).add("derived", derived);
+  add(line.add("bytes", Json{sizes}));
   return exchange;
 }
 
@@ -265,53 +239,48 @@ void Recorder::done(const RecordedCall& noted) {
   exchange.shortest = std::min(exchange.shortest, time);
   exchange.longest = std::max(exchange.longest, time);
   exchange.changed = true;
-  sample(noted, end);
-  if (end >= next_checkpoint_) checkpoint(end);
-}
-
-void Recorder::sample(const RecordedCall& noted, Clock::time_point end) {
   const std::uint64_t stands_for = weight(noted.call);
-  if (stands_for == 0 || noted.communicator->index < 0 || samples_ == most_samples) return;
-  ++samples_;
-  if (samples_of_ != noted.communicator->index || line_samples_ == most_line_samples) {
-    end_samples();
-    if (text_.size() > most_text_bytes) write();
-    samples_of_ = noted.communicator->index;
-    text_ += "{\"type\":\"calls\",\"communicator\":" + std::to_string(samples_of_) + ",\"calls\":[";
-  }
-  if (line_samples_++ > 0) text_ += ',';
-  text_ += '[' + number(noted.call) + ',' + std::to_string(noted.exchange) + ',' + since_load(noted.begin) + ',' +
-           number(std::int64_t{std::chrono::nanoseconds(end - noted.begin).count()}) + ',' + number(stands_for) + ']';
-}
-
-void Recorder::end_samples() {
-  if (samples_of_ >= 0) text_ += "]}\n";
-  samples_of_ = -1;
-  line_samples_ = 0;
+  if (stands_for > 0 && noted.communicator->index >= 0 && sampled_++ < most_samples)
+    samples_.push_back({noted.communicator->index,
+                        {static_cast<std::int64_t>(noted.call), noted.exchange, since_load(noted.begin),
+                         nanoseconds(time), static_cast<std::int64_t>(stands_for)}});
+  if (samples_.size() == most_line_samples) add_samples();
+  if (end >= next_checkpoint_) checkpoint(end);
 }
 
 /// Writes the totals of the exchanges that have changed, and the time of the totals.
 void Recorder::checkpoint(Clock::time_point now) {
-  end_samples();
   for (std::size_t i = 0; i < exchanges_.size(); ++i) {
     Exchange& exchange = exchanges_[i];
-    if (!exchange.changed) continue;
-    exchange.changed = false;
-    text_ += "{\"type\":\"total\",\"exchange\":" + number(std::uint64_t{i}) + ",\"calls\":" + number(exchange.calls) +
-             ",\"nanoseconds\":" + number(std::int64_t{exchange.total.count()}) +
-             ",\"shortest\":" + number(std::int64_t{exchange.shortest.count()}) +
-             ",\"longest\":" + number(std::int64_t{exchange.longest.count()}) + ",\"first\":" + number(exchange.first) +
-             ",\"last\":" + number(exchange.last) + "}\n";
-    if (text_.size() > most_text_bytes) write();
+    if (!std::exchange(exchange.changed, false)) continue;
+    JsonMembers line = line_of("total").add("exchange", i).add("calls", exchange.calls);
+    line.add("nanoseconds", exchange.total.count()).add("shortest", exchange.shortest.count());
+    add(line.add("longest", exchange.longest.count()).add("first", exchange.first).add("last", exchange.last));
   }
-  text_ += "{\"type\":\"until\",\"nanoseconds\":" + since_load(now) + "}\n";
+  add(line_of("until").add("nanoseconds", since_load(now)));
   write();
   const auto interval = std::clamp<Clock::duration>((now - opened_) / interval_part, least_interval, longest_interval);
   next_checkpoint_ = Clock::now() + interval;
 }
 
+void Recorder::add(const JsonMembers& line) {
+  text_ += line.object().text + '\n';
+  if (text_.size() > most_text_bytes) write();
+}
+
+void Recorder::add_samples() {
+  std::vector<Sample> samples;
+  samples.swap(samples_);
+  for (std::size_t begin = 0, end = 0; begin < samples.size(); begin = end) {
+    std::vector<Json> rows;  // of one communicator
+    for (; end < samples.size() && samples[end].communicator == samples[begin].communicator; ++end)
+      rows.push_back(json_list(samples[end].row, ","));
+    add(line_of("calls").add("communicator", samples[begin].communicator).add("calls", json_list(rows, ",")));
+  }
+}
+
 void Recorder::write() {
-  end_samples();
+  add_samples();
   const std::string problem = file_ >= 0 && getpid() == process_ ? write_all(file_, text_) : "";
   if (!problem.empty()) {
     warn("SWAPMEET_RECORD: cannot write " + name_ + ": " + problem + "; what follows is not recorded");
@@ -325,7 +294,7 @@ void Recorder::close(const char* ended) {
   const std::unique_lock lock(mutex_, std::chrono::milliseconds(100));
   if (!lock || file_ < 0 || getpid() != process_) return;
   checkpoint(Clock::now());
-  text_ = "{\"type\":\"end\",\"ended\":" + json_text(ended) + ",\"nanoseconds\":" + since_load(Clock::now()) + "}\n";
+  add(end_of(ended));
   write();
   if (file_ >= 0) ::close(file_);
   file_ = -1;
@@ -337,8 +306,8 @@ void Recorder::leave_unused(const std::string& pattern) {
   if (!initialised || getpid() != load().process) return;
   const Result<int> file = open_output(file_name(pattern, "unused-" + std::to_string(load().process)), O_TRUNC);
   if (!file) return;
-  write_all(*file, heading() + ",\"rank\":null,\"ranks\":null,\"mpi\":" + json_text(mpi_version()) +
-                       "}\n{\"type\":\"end\",\"ended\":\"exit\",\"nanoseconds\":" + since_load(Clock::now()) + "}\n");
+  const JsonMembers first = heading().add("rank", Json{"null"}).add("ranks", Json{"null"}).add("mpi", mpi_version());
+  write_all(*file, first.object().text + '\n' + end_of("exit").object().text + '\n');
   ::close(*file);
 }
 

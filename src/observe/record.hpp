@@ -16,9 +16,10 @@
 #include "buffers/blocks.hpp"
 #include "schedule/collective.hpp"
 #include "schedule/schedule.hpp"
-#include "team/peers.hpp"
 
 namespace swapmeet {
+
+class JsonMembers;
 
 /// The recorder's state of a communicator of the application.
 struct RecordedCommunicator {
@@ -55,10 +56,9 @@ class Recorder {
   /// Creates the file that `pattern` names for `rank`. Local.
   void open(const std::string& pattern, int rank, int ranks, const std::string& algorithm);
 
-  /// Describes the communicator of `peers`, where a rank has `ranks` blocks. `agreed`: all its ranks record, and it is
-  /// no intercommunicator; its ranks then agree on an identity, and the call is collective, else local. The result
-  /// stays valid; nullptr: nothing is recorded.
-  RecordedCommunicator* add(const Peers& peers, Rank ranks, bool inter, bool agreed);
+  /// Describes `comm`, where a rank has `ranks` blocks. `number`: of the communicator; `shared`: all its ranks have this
+  /// number and record. An intercommunicator needs none. Local. The result stays valid; nullptr: nothing is recorded.
+  RecordedCommunicator* add(MPI_Comm comm, Rank ranks, bool inter, std::uint64_t number, bool shared);
 
   /// Records the beginning of a call, in which this rank sends `sent`.
   RecordedCall note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
@@ -80,6 +80,11 @@ class Recorder {
     std::chrono::nanoseconds total{}, shortest{}, longest{};
     bool changed = false;  ///< since the last checkpoint
   };
+  /// A call recorded by itself. Times are in nanoseconds, and the begin is counted from the start of the process.
+  struct Sample {
+    int communicator;
+    std::array<std::int64_t, 5> row;  ///< number of the call, exchange, begin, time, and number of calls it represents
+  };
   struct Key {
     std::uint64_t first, second;
     bool operator==(const Key&) const = default;
@@ -92,27 +97,26 @@ class Recorder {
                             const Blocks& sent);
   std::uint32_t describe(const RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
                          const std::string& sizes);
-  std::string identity(const Peers& peers, bool inter, bool agreed);
-  void sample(const RecordedCall& noted, Clock::time_point end);
-  void end_samples();
   void checkpoint(Clock::time_point now);
+  /// Adds a line to the text, and writes the text if it is long.
+  void add(const JsonMembers& line);
+  /// Adds the samples to the text.
+  void add_samples();
+  /// Writes the text and the samples.
   void write();
 
   std::timed_mutex mutex_;  ///< guards all members; timed, since a process may exit from a signal handler
   int file_ = -1;
   std::string name_;
-  int process_ = 0;  ///< process that opened the file; a forked child writes nothing
-  int rank_ = 0;
-  std::int64_t identities_ = 0;                  ///< number of identities given by this rank so far
+  int process_ = 0;                              ///< process that opened the file; a forked child writes nothing
   std::map<std::string, int> inter_identities_;  ///< number of intercommunicators so far, by the groups' first ranks
   std::vector<std::unique_ptr<RecordedCommunicator>> communicators_;
   std::unique_ptr<RecordedCommunicator> beyond_;
   std::vector<Exchange> exchanges_;
   std::unordered_map<Key, std::uint32_t, Hash> known_;
-  std::size_t sizes_ = 0, samples_ = 0;
-  std::string text_;  ///< not yet written
-  /// communicator of the line of samples at the end of text_, and number of these samples
-  int samples_of_ = -1, line_samples_ = 0;
+  std::size_t sizes_ = 0, sampled_ = 0;
+  std::string text_;             ///< not yet written
+  std::vector<Sample> samples_;  ///< the last ones, which are not in the text yet
   Clock::time_point opened_{}, next_checkpoint_{};
 };
 

@@ -58,22 +58,23 @@ std::string name_text(const Party& party) {
 /// Returns a text such as ", step 3; waits to receive 8 B from rank 2, to send 8 B to rank 1".
 std::string messages_text(const PostCopy& post, const Party& party) {
   std::string text;
-  if (post.step != PostCopy::no_step) text += ", step " + number(post.step);
-  std::size_t listed = 0, more = static_cast<std::size_t>(post.untold);
-  for (const bool sends : {false, true})
-    for (const PostCopy::Message& message : post.messages) {
-      if (message.key == 0 || (message.sends != 0) != sends) continue;
+  if (post.step != Post::no_step) text += ", step " + number(post.step);
+  std::size_t listed = 0, more = static_cast<std::size_t>(post.more_messages);
+  for (const Direction direction : {Direction::receive, Direction::send})
+    for (const CallMessage& message : post.messages) {
+      if (message.begun.direction != direction) continue;
       if (listed == most_listed) {
         ++more;
         continue;
       }
+      const bool sends = direction == Direction::send;
       text += listed++ == 0 ? "; waits " : ", ";
       text += (sends ? "to send " : "to receive ") + (message.bytes > 0 ? number(message.bytes) + " B " : "") +
-              (sends ? "to " : "from ") + rank_text(party, message.peer);
+              (sends ? "to " : "from ") + rank_text(party, message.begun.peer);
     }
   if (more > 0)
-    text += (listed > 0 ? " and " : "; waits for ") + number(static_cast<std::int64_t>(more)) +
-            (listed > 0 ? " more message" : " message") + (more > 1 ? "s" : "");
+    text += (listed > 0 ? " and " : "; waits for ") + number(more) + (listed > 0 ? " more message" : " message") +
+            (more > 1 ? "s" : "");
   return text;
 }
 
@@ -81,8 +82,8 @@ std::string doing_text(const PostCopy& post, const Party& party) {
   return words(post.does()) + (post.does() == Doing::exchanging ? messages_text(post, party) : "");
 }
 
-bool without_number(const PostCopy& one, const PostCopy& other) {
-  return one.number == PostCopy::no_number || other.number == PostCopy::no_number;
+bool without_number(const Post& one, const Post& other) {
+  return one.number == Post::no_number || other.number == Post::no_number;
 }
 
 /// Whether a post of another process belongs to the communicator in which the rank waits. A post without a number may
@@ -93,16 +94,17 @@ bool same_communicator(const Stall& stall, const OtherRank& other, const PostCop
   if (theirs.party == 0 || theirs.members != mine.members || theirs.background != mine.background) return false;
   if (without_number(theirs, mine) && theirs.name != mine.name && theirs.name != 0 && mine.name != 0) return false;
   if (theirs.number == mine.number) return true;
-  if (mine.number == PostCopy::no_number) return std::ranges::count(stall.numbers, theirs.number) == 0;
-  return theirs.number == PostCopy::no_number && std::ranges::count(other.posts, mine.number, &PostCopy::number) == 0;
+  if (mine.number == Post::no_number) return std::ranges::count(stall.known, theirs.number, &NamedNumber::number) == 0;
+  return theirs.number == Post::no_number && std::ranges::count(other.posts, mine.number, &Post::number) == 0;
 }
 
 /// Returns the activity of a process on other communicators.
 std::string elsewhere_text(const OtherRank& other, const PostCopy* here, const Stall& stall) {
   for (const PostCopy& post : other.posts)
     if (&post != here && post.party != 0 && post.does() != Doing::nothing) {
-      const std::string name = post.number == PostCopy::no_number ? "" : stall.name_of(post.number);
-      return "it is in call " + number(post.call()) + " on " + (name.empty() ? "another communicator" : name) + ", " +
+      const auto known = std::ranges::find(stall.known, post.number, &NamedNumber::number);
+      const bool named = known != stall.known.end() && !known->name.empty();
+      return "it is in call " + number(post.call()) + " on " + (named ? known->name : "another communicator") + ", " +
              (post.does() == Doing::exchanging ? "exchanging" : words(post.does()));
     }
   return other.finalizes ? "it has called MPI_Finalize" : "it is in no all-to-all";
@@ -150,12 +152,6 @@ bool is_here(const OtherRank& other, const Stall& stall) {
   });
 }
 
-std::string listed(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int one : numbers) text += (text.empty() ? "" : ", ") + number(one);
-  return text;
-}
-
 /// Returns the name of the MPI function; "" if it is not known yet.
 std::string collective_of(const Stall& stall) {
   const auto collective = static_cast<Collective>(stall.post.collective);
@@ -163,16 +159,11 @@ std::string collective_of(const Stall& stall) {
   return "MPI_" + (stall.party.background ? name_of_start(collective) : std::string(name_of(collective)));
 }
 
-std::string messages_json(const Stall& stall) {
-  std::string json;
-  for (const PostCopy::Message& message : stall.post.messages) {
-    if (message.key == 0) continue;
-    json += json.empty() ? "" : ", ";
-    json += std::string("{\"direction\": \"") + (message.sends ? "send" : "receive") +
-            "\", \"peer\": " + number(message.peer) + ", \"bytes\": " + number(message.bytes) +
-            ", \"step\": " + number(message.step) + '}';
-  }
-  return '[' + json + ']';
+Json message_json(const CallMessage& message) {
+  const bool sends = message.begun.direction == Direction::send;
+  JsonMembers json;
+  json.add("direction", sends ? "send" : "receive").add("peer", message.begun.peer).add("bytes", message.bytes);
+  return json.add("step", static_cast<std::int32_t>(message.begun.step)).object();
 }
 
 }  // namespace
@@ -190,13 +181,12 @@ std::string text_of(const Stall& stall) {
   text += "; it is " + doing_text(post, stall.party);
   std::size_t here = 0;
   for (const bool late : {true, false})
-    for (const OtherRank& other : stall.neighbours) {
+    for (const OtherRank& other : stall.others) {
       if (is_here(other, stall) == late) continue;
       if (!late && ++here > most_listed) continue;
       text += "\n  " + text_of(other, stall);
     }
-  if (here > most_listed)
-    text += "\n  " + number(static_cast<std::int64_t>(here - most_listed)) + " more are in this call";
+  if (here > most_listed) text += "\n  " + number(here - most_listed) + " more are in this call";
   return text;
 }
 
@@ -218,24 +208,22 @@ Party party_of(MPI_Comm comm, bool background) {
   return party;
 }
 
-std::string json_of(const Party& party) {
-  return std::string("\"background\": ") + (party.background ? "true" : "false") +
-         ", \"name\": " + json_text(party.name) + ", \"members\": [" + listed(party.world_ranks) +
-         "], \"neighbours\": [" + listed(party.neighbours) + "], \"own_rank\": " + number(party.rank) +
-         ", \"ranks\": " + number(party.ranks);
+JsonMembers json_of(const Party& party) {
+  JsonMembers json;
+  json.add("background", party.background).add("name", party.name).add("members", json_list(party.world_ranks));
+  json.add("neighbours", json_list(party.neighbours)).add("own_rank", party.rank).add("ranks", party.ranks);
+  return json;
 }
 
-std::string json_of(const Stall& stall) {
+JsonMembers json_of(const Stall& stall) {
   const PostCopy& post = stall.post;
-  std::string json = "\"seconds\": " + fixed_text(stall.seconds, 1);
-  json += ", " + json_of(stall.party) + ", \"call\": " + number(post.call()) + ", \"collective\": ";
   const std::string collective = collective_of(stall);
-  json += collective.empty() ? "null" : json_text(collective);
-  json += ", \"bytes\": " + number(post.bytes) + ", \"algorithm\": " + json_text(stall.algorithm) +
-          ", \"doing\": " + json_text(doing_names[static_cast<std::size_t>(post.doing)]) +
-          ", \"step\": " + number(post.step) + ", \"messages\": " + messages_json(stall) +
-          ", \"more_messages\": " + number(post.untold) + ", \"says\": " + json_text(words(post.does()));
-  return json;
+  JsonMembers json;
+  json.add("seconds", Json{fixed_text(stall.seconds, 1)}).add(json_of(stall.party)).add("call", post.call());
+  json.add("collective", Json{collective.empty() ? "null" : json_text(collective)}).add("bytes", post.bytes);
+  json.add("algorithm", stall.algorithm).add("doing", doing_names[static_cast<std::size_t>(post.doing)]);
+  json.add("step", post.step).add("messages", json_list(post.messages, ", ", message_json));
+  return json.add("more_messages", post.more_messages).add("says", words(post.does()));
 }
 
 }  // namespace swapmeet

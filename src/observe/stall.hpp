@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "observe/post.hpp"
 
 namespace swapmeet {
+
+class JsonMembers;
 
 /// A communicator under watch.
 struct Party {
@@ -34,6 +35,12 @@ struct OtherRank {
   std::vector<PostCopy> posts{};
 };
 
+/// The number of a communicator, the same on all its ranks, and its name.
+struct NamedNumber {
+  std::int64_t number;
+  std::string name;
+};
+
 /// The description of a stalled call.
 struct Stall {
   int world_rank = 0;
@@ -41,17 +48,15 @@ struct Stall {
   Party party;
   PostCopy post;
   std::string algorithm;  ///< "": not decided
-  std::vector<OtherRank> neighbours;
-  std::vector<std::int64_t> numbers;  ///< of all communicators that are set up on this process
-  /// Returns the name of a communicator by its number, which is the same on all its ranks.
-  std::function<std::string(std::int64_t)> name_of;
+  std::vector<OtherRank> others;
+  std::vector<NamedNumber> known;  ///< all communicators that are set up on this process
 };
 
 /// Returns several lines, without an end of line after the last.
 std::string text_of(const Stall& stall);
 
 /// Return members of a JSON object.
-std::string json_of(const Stall& stall);
-std::string json_of(const Party& party);
+JsonMembers json_of(const Stall& stall);
+JsonMembers json_of(const Party& party);
 
 }  // namespace swapmeet

@@ -18,16 +18,18 @@ std::string formatted(const char* format, auto... values) {
   return line;
 }
 
+/// Returns the least size of a block of the class.
+std::uint64_t least_of_class(std::size_t size_class) {
+  return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
+}
+
 /// Returns a name such as "0 B", "64-127 B" or "1-2 KiB".
 std::string class_name(std::size_t size_class) {
-  if (size_class == 0) return "0 B";
-  const std::uint64_t least = std::uint64_t{1} << (size_class - 1);
+  if (size_class < 2) return size_class == 0 ? "0 B" : "1 B";
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   const std::size_t unit = (size_class - 1) / 10;
-  const auto first = static_cast<unsigned long long>(least >> (10 * unit));
-  if (size_class == 1) return "1 B";
-  return unit == 0 ? formatted("%llu-%llu B", first, 2 * first - 1)
-                   : formatted("%llu-%llu %s", first, 2 * first, units[unit]);
+  const std::uint64_t first = least_of_class(size_class) >> (10 * unit);
+  return number(first) + '-' + number(unit == 0 ? 2 * first - 1 : 2 * first) + ' ' + units[unit];
 }
 
 /// Removes the numbers before "us" or "call", which differ for each communicator that measures.
@@ -45,28 +47,30 @@ std::string without_measurements(std::string_view reason) {
   return text;
 }
 
-/// Returns the part of an entry that exists for unequal blocks only.
-std::string traffic(const Tally& tally) {
-  if (tally.working_bytes == 0 && tally.messages == 0) return "";
-  return ", \"messages_sent\": " + std::to_string(tally.messages) +
-         ", \"message_bytes\": " + std::to_string(tally.message_bytes) +
-         ", \"working_bytes\": " + std::to_string(tally.working_bytes);
-}
-
-/// Returns the part of an entry that exists for choices by online tuning only.
-std::string evidence(const Tally& tally) {
-  if (tally.trials == 0) return "";
-  return ", \"trials\": " + std::to_string(tally.trials) + ", \"trial_seconds\": " + short_text(tally.trial_s, 9) +
-         ", \"host_trial_seconds\": " + short_text(tally.host_trial_s, 9);
-}
-
-/// Returns the part of an entry that exists only if phases were measured.
-std::string phases(const Tally& tally) {
-  if (std::ranges::all_of(tally.phase_nanoseconds, [](const auto& time) { return time == 0; })) return "";
-  std::string text = ", \"phase_nanoseconds\": {";
-  for (std::size_t phase = 0; phase < phase_names.size(); ++phase)
-    text += (phase ? ", " : "") + json_text(phase_names[phase]) + ": " + std::to_string(tally.phase_nanoseconds[phase]);
-  return text + "}";
+/// Returns one row of the file.
+Json json_of(const Tally& tally) {
+  JsonMembers row;
+  row.add("collective", name_of(tally.collective)).add("communicator_ranks", tally.ranks);
+  row.add("algorithm", tally.algorithm).add("reason", tally.reason);
+  row.add("calls", tally.calls.load()).add("bytes_sent", tally.bytes.load());
+  if (tally.working_bytes != 0 || tally.messages != 0) {  // of unequal blocks
+    row.add("messages_sent", tally.messages.load()).add("message_bytes", tally.message_bytes.load());
+    row.add("working_bytes", tally.working_bytes.load());
+  }
+  row.add("nanoseconds", tally.nanoseconds.load());
+  if (tally.trials != 0) {  // of a choice by online tuning
+    row.add("trials", tally.trials.load()).add("trial_seconds", Json{short_text(tally.trial_s, 9)});
+    row.add("host_trial_seconds", Json{short_text(tally.host_trial_s, 9)});
+  }
+  if (std::ranges::any_of(tally.phase_nanoseconds, [](const auto& time) { return time != 0; })) {
+    JsonMembers phases;
+    for (std::size_t i = 0; i < phase_names.size(); ++i) phases.add(phase_names[i], tally.phase_nanoseconds[i].load());
+    row.add("phase_nanoseconds", phases.object());
+  }
+  JsonMembers blocks;
+  for (std::size_t k = 0; k < Tally::classes; ++k)
+    if (tally.histogram[k] != 0) blocks.add(number(least_of_class(k)), tally.histogram[k].load());
+  return row.add("calls_by_mean_block", blocks.object()).object();
 }
 
 }  // namespace
@@ -132,31 +136,14 @@ std::string Statistics::table() const {
   return text;
 }
 
-std::string Statistics::json(int rank, int world_ranks, const std::string& more) const {
+std::string Statistics::json(int rank, int world_ranks, const JsonMembers* job) const {
   const std::lock_guard lock(mutex_);
-  std::string text = "{\"swapmeet_statistics\": 1, \"rank\": " + std::to_string(rank) +
-                     ", \"ranks\": " + std::to_string(world_ranks) + more + ", \"calls\": [";
-  const char* separator = "\n";
-  for (const auto& t : tallies_) {
-    if (t->calls == 0) continue;
-    text += separator;
-    separator = ",\n";
-    text += "  {\"collective\": " + json_text(std::string(name_of(t->collective))) +
-            ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + json_text(t->algorithm) +
-            ", \"reason\": " + json_text(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
-            ", \"bytes_sent\": " + std::to_string(t->bytes) + traffic(*t) +
-            ", \"nanoseconds\": " + std::to_string(t->nanoseconds) + evidence(*t) + phases(*t) +
-            ", \"calls_by_mean_block\": {";
-    const char* comma = "";
-    for (std::size_t k = 0; k < Tally::classes; ++k) {
-      if (t->histogram[k] == 0) continue;
-      const std::uint64_t least = k == 0 ? 0 : std::uint64_t{1} << (k - 1);
-      text += comma + json_text(std::to_string(least)) + ": " + std::to_string(t->histogram[k]);
-      comma = ", ";
-    }
-    text += "}}";
-  }
-  return text + "\n]}\n";
+  std::string rows;
+  for (const auto& tally : tallies_)
+    if (tally->calls != 0) rows += (rows.empty() ? "\n  " : ",\n  ") + json_of(*tally).text;
+  JsonMembers all = JsonMembers().add("swapmeet_statistics", 1).add("rank", rank).add("ranks", world_ranks);
+  if (job) all.add(*job);
+  return all.add("calls", Json{'[' + rows + "\n]"}).object().text + '\n';
 }
 
 }  // namespace swapmeet

@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "observe/phases.hpp"
+#include "observe/observer.hpp"
 #include "observe/traffic.hpp"
 #include "schedule/collective.hpp"
 #include "schedule/schedule.hpp"
 
 namespace swapmeet {
+
+class JsonMembers;
 
 /// The counters of one collective, on communicators of one size, by one algorithm, for one reason. Reasons that differ
 /// only in measured numbers count as one, since each communicator that measures has its own numbers; the first reason
@@ -55,9 +57,8 @@ class Statistics {
 
   /// Returns a table for people.
   std::string table() const;
-  /// Returns a JSON object of several lines (schema: docs/statistics.md). `more`: additional members, each preceded by
-  /// a comma.
-  std::string json(int rank, int world_ranks, const std::string& more = "") const;
+  /// Returns a JSON object of several lines (schema: docs/statistics.md). `job`: additional members; nullptr: none.
+  std::string json(int rank, int world_ranks, const JsonMembers* job = nullptr) const;
 
   bool empty() const;
 

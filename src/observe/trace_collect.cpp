@@ -1,8 +1,7 @@
 #include "observe/trace_collect.hpp"
 
-#include <unistd.h>
-
-#include <algorithm>
+#include "observe/observer.hpp"
+#include "observe/process.hpp"
 
 namespace swapmeet {
 
@@ -28,10 +27,10 @@ void relate(Rank rank, TraceHead& head, const Team* team) {
   head.error_ns = INT64_MAX;
   for (int i = 0; i < round_trips; ++i) {
     std::int64_t theirs = 0;
-    const std::int64_t before = nanoseconds(Trace::Clock::now());
+    const std::int64_t before = now_ns();
     send(&before, 1, rank, team);
     receive(&theirs, 1, rank, team);
-    const std::int64_t after = nanoseconds(Trace::Clock::now());
+    const std::int64_t after = now_ns();
     const std::int64_t error = (after - before + 1) / 2;
     if (error >= head.error_ns) continue;
     head.error_ns = error;
@@ -44,7 +43,7 @@ void be_related(const Team* team) {
   for (int i = 0; i < round_trips; ++i) {
     std::int64_t time = 0;
     receive(&time, 1, 0, team);
-    time = nanoseconds(Trace::Clock::now());
+    time = now_ns();
     send(&time, 1, 0, team);
   }
 }
@@ -60,17 +59,12 @@ void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, co
     head.error_ns = related.error_ns;
   }
   TraceFile written(file, call, heads);
-  written.add(0, own.slices(), own.events());
-  std::vector<Trace::Slice>& slices = own.slices();
-  std::vector<Trace::Event>& events = own.events();
+  written.add(0, own.events);
   for (Rank rank = 1; rank < call.ranks; ++rank) {
-    const TraceHead& head = heads[static_cast<std::size_t>(rank)];
-    slices.resize(static_cast<std::size_t>(head.slices));
-    events.resize(static_cast<std::size_t>(head.events));
+    own.events.resize(static_cast<std::size_t>(heads[static_cast<std::size_t>(rank)].events));
     send("", 0, rank, team);  // lets the rank send: rank 0 has no memory for all traces at once
-    receive(slices.data(), slices.size(), rank, team);
-    receive(events.data(), events.size(), rank, team);
-    written.add(rank, slices, events);
+    receive(own.events.data(), own.events.size(), rank, team);
+    written.add(rank, own.events);
   }
   written.finish();
 }
@@ -79,13 +73,9 @@ void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, co
 
 void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent, const Team* team, Rank rank,
                    std::FILE* file) {
-  TraceHead head{nanoseconds(trace.begin()),
-                 nanoseconds(trace.end()),
-                 bytes_sent,
-                 static_cast<std::int64_t>(trace.slices().size()),
-                 static_cast<std::int64_t>(trace.events().size()),
-                 trace.dropped()};
-  gethostname(head.host, sizeof head.host - 1);
+  TraceHead head{trace.begin_ns, trace.end_ns, bytes_sent, static_cast<std::int64_t>(trace.events.size()),
+                 trace.dropped};
+  host_name().copy(head.host, sizeof head.host - 1);
   if (rank == 0) {
     std::vector<TraceHead> heads(static_cast<std::size_t>(call.ranks), head);
     return write(trace, call, heads, team, file);
@@ -93,8 +83,7 @@ void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent
   be_related(team);
   send(&head, 1, 0, team);
   receive(&rank, 0, 0, team);
-  send(trace.slices().data(), trace.slices().size(), 0, team);
-  send(trace.events().data(), trace.events().size(), 0, team);
+  send(trace.events.data(), trace.events.size(), 0, team);
 }
 
 }  // namespace swapmeet

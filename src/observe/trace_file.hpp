@@ -10,6 +10,9 @@
 
 namespace swapmeet {
 
+struct Json;
+class JsonMembers;
+
 /// The description of a traced call. The same on all ranks.
 struct TracedCall {
   std::string collective, algorithm, reason;
@@ -17,16 +20,11 @@ struct TracedCall {
   std::vector<std::int32_t> nodes;  ///< the node of each rank
 };
 
-/// Returns a time as a number of nanoseconds, as the files have it.
-inline std::int64_t nanoseconds(Trace::Time time) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
 /// The header that a rank sends before its trace. Sent as raw bytes.
 struct TraceHead {
   std::int64_t begin_ns = 0, end_ns = 0;  ///< of the call, by the rank's clock
   std::int64_t bytes_sent = 0;            ///< of all blocks, the rank's own block included
-  std::int64_t slices = 0, events = 0, dropped = 0;
+  std::int64_t events = 0, dropped = 0;
   char host[64] = {};
   // Set by rank 0:
   std::int64_t ahead_ns = 0;  ///< time by the rank's clock minus time by that of rank 0
@@ -38,15 +36,17 @@ class TraceFile {
  public:
   TraceFile(std::FILE* file, const TracedCall& call, const std::vector<TraceHead>& heads);
 
-  void add(Rank rank, const std::vector<Trace::Slice>& slices, const std::vector<Trace::Event>& events);
+  void add(Rank rank, const std::vector<CallEvent>& events);
   void finish();
 
  private:
-  struct Message;
-  void add(Rank rank, const Message& message);
-  void metadata();
-  void event(const char* format, ...) __attribute__((format(printf, 2, 3)));
-  std::string when(Rank rank, Trace::Time time) const;
+  /// Writes an event of the format: its type, node and rank, and `more`.
+  void event(const char* type, Rank rank, const JsonMembers& more);
+  void span(Rank rank, const char* category, const std::string& name, std::int64_t begin_ns, std::int64_t end_ns,
+            const JsonMembers& arguments);
+  /// `number`: of the messages with the same source, destination and tag, in their order.
+  void add(Rank rank, const CallMessage& message, std::uint32_t number);
+  Json when(Rank rank, std::int64_t time_ns) const;
   const TraceHead& head(Rank rank) const { return heads_[static_cast<std::size_t>(rank)]; }
   int node(Rank rank) const { return call_.nodes[static_cast<std::size_t>(rank)]; }
 

@@ -1,6 +1,5 @@
 #include "observe/watchdog.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +9,10 @@
 #include "mpi/report.hpp"
 #include "mpi/thread.hpp"
 #include "observe/json.hpp"
+#include "observe/process.hpp"
 #include "observe/statistics.hpp"
 #include "schedule/kernel_file.hpp"
 #include "schedule/names.hpp"
-#include "schedule/output_file.hpp"
 #include "schedule/text_hash.hpp"
 
 namespace swapmeet {
@@ -22,12 +21,6 @@ namespace {
 
 constexpr std::chrono::duration<double> longest_pause{1}, least_pause{0.02};
 constexpr double looks_each_limit = 10;
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
 
 /// Returns the state of a process as in /proc/PID/stat, where it follows the name of the program, which may contain any
 /// character; 'X' if there is no such process.
@@ -38,40 +31,33 @@ char state_of(int process) {
   return mark == text.npos || mark + 2 >= text.size() ? '?' : text[mark + 2];
 }
 
-/// Reads `bytes` bytes at `address` of another process.
-bool read_process(const NodeRecord& process, std::uint64_t address, void* to, std::size_t bytes) {
-  const RemotePiece from{address, bytes};
-  const Piece piece{static_cast<char*>(to), bytes};
-  return read_from(static_cast<pid_t>(process.process), {&from, 1}, {&piece, 1});
+/// Returns a function that reads the memory of another process.
+ReadMemory reader_of(const NodeRecord& process) {
+  return [pid = static_cast<pid_t>(process.process)](std::uint64_t address, void* to, std::size_t bytes) {
+    const RemotePiece from{address, bytes};
+    const Piece piece{static_cast<char*>(to), bytes};
+    return read_from(pid, {&from, 1}, {&piece, 1});
+  };
 }
 
 /// Reads the posts of another process that are in use. Returns false if they cannot be read.
 bool read_board(const NodeRecord& process, OtherRank& other) {
+  const ReadMemory read = reader_of(process);
   ProcessIdentity known{};
-  if (!read_process(process, process.address, &known, sizeof known)) return false;
+  if (!read(process.address, &known, sizeof known)) return false;
   if (known.value != process.value || known.board == 0) return false;
-  const auto board = std::make_unique<BoardCopy>();
-  if (!read_process(process, known.board, board.get(), sizeof *board)) return false;
+  const auto board = std::make_unique<Board>();
+  if (!read(known.board, board.get(), sizeof *board)) return false;
   other.finalizes = board->finalizes != 0;
-  for (const PostCopy& post : board->posts)
-    if (post.party != 0) other.posts.push_back(post);
+  for (const Post& post : board->posts)
+    if (post.party != 0) other.posts.push_back(with_messages(post, read));
   return true;
-}
-
-/// Returns each line as a JSON string.
-std::string json_lines(const std::string& text) {
-  std::string json;
-  for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
-    end = text.find('\n', begin);
-    json += (begin == 0 ? "" : ", ") + json_text(std::string_view(text).substr(begin, end - begin));
-  }
-  return json;
 }
 
 /// Returns the number of a communicator that all its ranks share, and its number in this process. The latter exists
 /// before the communicator is set up; blocking and non-blocking calls have one each.
-std::string communicator_json(std::int64_t number, std::int64_t party) {
-  return "\"communicator\": " + std::to_string(number) + ", \"local_communicator\": " + std::to_string(party);
+JsonMembers event_of(const char* event, std::int64_t number, std::int64_t party) {
+  return JsonMembers().add("event", event).add("communicator", number).add("local_communicator", party);
 }
 
 std::int64_t hash_of(const Party& party) {
@@ -87,6 +73,18 @@ std::int64_t hash_of(const std::string& name) {
   return name.empty() ? 0 : static_cast<std::int64_t>(hash.value() >> 1);
 }
 
+Post copy_of(const Post& post) {
+  Post copy;
+  read_here(reinterpret_cast<std::uintptr_t>(&post), &copy, sizeof copy);
+  return copy;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines{""};
+  for (const char c : text) c == '\n' ? void(lines.emplace_back()) : lines.back().push_back(c);
+  return lines;
+}
+
 /// Returns the kernel's number of the namespace of process numbers; 0: unknown.
 std::uint64_t process_namespace() {
   struct stat of{};
@@ -100,10 +98,7 @@ std::string Watchdog::start(Setting setting) {
   process_ = getpid();
   board_ = std::make_unique<Board>();
   tracks_.resize(Board::most);
-  file_ = setting_.file;
-  const std::string rank = std::to_string(setting_.rank);
-  for (std::size_t mark = file_.find("%r"); mark != file_.npos; mark = file_.find("%r", mark + rank.size()))
-    file_.replace(mark, 2, rank);
+  file_ = with_rank(setting_.file, number(setting_.rank));
   if (const int error = make_thread(thread_, [this] { return watch(), MPI_SUCCESS; })) {
     board_.reset();
     return std::string("no thread can be made: ") + std::strerror(error);
@@ -113,7 +108,7 @@ std::string Watchdog::start(Setting setting) {
 }
 
 void Watchdog::finalizes() {
-  if (on()) board_->finalizes.store(1, std::memory_order_relaxed);
+  if (on()) Post::set(board_->finalizes, 1);
 }
 
 void Watchdog::stop() {
@@ -132,7 +127,11 @@ Post* Watchdog::take(Party party) {
   const std::lock_guard lock(mutex_);
   for (Post& post : board_->posts) {
     if (Post::get(post.party) != 0) continue;
-    Post::set(post.number, PostCopy::no_number);
+    if (post.ring == 0) {
+      rings_.push_back(std::make_unique<Post::Word[]>(Post::room * sizeof(CallEvent) / sizeof(Post::Word)));
+      Post::set(post.ring, static_cast<Post::Word>(reinterpret_cast<std::uintptr_t>(rings_.back().get())));
+    }
+    Post::set(post.number, Post::no_number);
     Post::set(post.members, members);
     Post::set(post.name, hash_of(party.name));
     Post::set(post.entered, 0);
@@ -151,7 +150,7 @@ Post* Watchdog::take(Party party) {
 
 void Watchdog::give_back(Post* post) {
   // The state of a rank in MPI_Finalize remains readable for ranks that still wait.
-  if (!post || board_->finalizes.load(std::memory_order_relaxed) != 0) return;
+  if (!post || Post::get(board_->finalizes) != 0) return;
   const std::lock_guard lock(mutex_);
   parties_.erase(Post::get(post->party));
   Post::set(post->party, 0);
@@ -166,10 +165,10 @@ void Watchdog::knows_process(int world_rank, const NodeRecord& process) {
 void Watchdog::watch() {
   const std::chrono::duration<double> wanted{setting_.seconds / looks_each_limit};
   const auto interval = std::clamp(wanted, least_pause, longest_pause);
-  write("\"event\": \"watches\", \"ranks\": " + std::to_string(setting_.ranks) +
-        ", \"host\": " + json_text(host_name()) + ", \"process_namespace\": " + std::to_string(process_namespace()) +
-        ", \"threads\": " + (setting_.threads ? "true" : "false") +
-        ", \"seconds\": " + short_text(setting_.seconds, 6));
+  JsonMembers begin;
+  begin.add("event", "watches").add("ranks", setting_.ranks).add("host", host_name());
+  begin.add("process_namespace", process_namespace()).add("threads", setting_.threads);
+  write(begin.add("seconds", Json{short_text(setting_.seconds, 6)}));
   Clock::time_point last = Clock::now();
   std::unique_lock lock(mutex_);
   while (!wakes_.wait_for(lock, interval, [this] { return ends_; })) {
@@ -181,17 +180,13 @@ void Watchdog::watch() {
   }
   lock.unlock();
   look({});
-  write("\"event\": \"ends\"");
+  write(JsonMembers().add("event", "ends"));
 }
 
-/// Copies a post word by word, since the calling thread may be writing to it.
-PostCopy Watchdog::read(const Post& post) const {
-  constexpr std::size_t words = sizeof(PostWords<Plain>) / sizeof(std::int64_t);
-  std::int64_t values[words];
-  const auto* const from = reinterpret_cast<const std::atomic<std::int64_t>*>(&post);
-  for (std::size_t i = 0; i < words; ++i) values[i] = from[i].load(std::memory_order_relaxed);
-  PostCopy seen;
-  std::memcpy(&seen, values, sizeof values);
+std::vector<Post> Watchdog::posts() const {
+  std::vector<Post> seen;
+  for (const Post& post : board_->posts)
+    if (Post::get(post.party) != 0) seen.push_back(copy_of(post));
   return seen;
 }
 
@@ -199,15 +194,14 @@ void Watchdog::look(std::chrono::duration<double> passed) {
   bool in_call = false;
   std::int64_t moves = 0;
   for (std::size_t i = 0; i < Board::most; ++i) {
-    const PostCopy seen = read(board_->posts[i]);
+    const Post seen = copy_of(board_->posts[i]);
     Track& track = tracks_[i];
     moves += seen.moves;
     const bool busy = seen.party != 0 && seen.does() != Doing::nothing;
     in_call |= busy;
     if (seen.party != track.party || seen.moves != track.moves || !busy) {
       if (track.reported)
-        tell("watchdog: rank " + std::to_string(setting_.rank) + " goes on",
-             "\"event\": \"goes on\", " + communicator_json(track.number, track.party));
+        tell("rank " + number(setting_.rank) + " goes on", event_of("goes on", track.number, track.party));
       track = {seen.party, seen.moves};
       continue;
     }
@@ -226,34 +220,28 @@ void Watchdog::look(std::chrono::duration<double> passed) {
   report_no_call();
 }
 
-std::shared_ptr<const Party> Watchdog::party_of(const PostCopy& seen) {
+std::shared_ptr<const Party> Watchdog::party_of(const Post& seen) {
   const std::lock_guard lock(mutex_);
   const auto found = parties_.find(seen.party);
   return found == parties_.end() ? nullptr : found->second;
 }
 
-void Watchdog::report(const PostCopy& seen, double seconds) {
+void Watchdog::report(const Post& seen, double seconds) {
   const std::shared_ptr<const Party> party = party_of(seen);
   if (!party) return;  // it has just been freed
   const auto* const tally = reinterpret_cast<const Tally*>(static_cast<std::uintptr_t>(seen.tally));
-  const auto name_of = [this](std::int64_t number) -> std::string {
-    for (const Post& post : board_->posts)
-      if (Post::get(post.number) == number)
-        if (const std::shared_ptr<const Party> named = party_of(read(post))) return named->name;
-    return "";
-  };
-  std::vector<std::int64_t> numbers;
-  for (const Post& post : board_->posts)
-    if (Post::get(post.party) != 0) numbers.push_back(Post::get(post.number));
-  std::erase(numbers, PostCopy::no_number);
-  const Stall stall{setting_.rank,      seconds, *party, seen, tally ? tally->algorithm : "", neighbours_of(*party),
-                    std::move(numbers), name_of};
+  std::vector<NamedNumber> known;
+  for (const Post& post : posts())
+    if (const auto named = party_of(post); named && post.number != Post::no_number)
+      known.push_back({post.number, named->name});
+  const Stall stall{
+      setting_.rank,         seconds,         *party, with_messages(seen, read_here), tally ? tally->algorithm : "",
+      node_peers_of(*party), std::move(known)};
   const std::string text = text_of(stall);
-  tell("watchdog: " + text, "\"event\": \"waits\", " + communicator_json(seen.number, seen.party) + ", " +
-                                json_of(stall) + ", \"text\": [" + json_lines(text) + ']');
+  tell(text, event_of("waits", seen.number, seen.party).add(json_of(stall)).add("text", json_list(lines_of(text))));
 }
 
-std::vector<OtherRank> Watchdog::neighbours_of(const Party& party) {
+std::vector<OtherRank> Watchdog::node_peers_of(const Party& party) {
   std::vector<std::pair<Rank, NodeRecord>> known;
   {
     const std::lock_guard lock(mutex_);
@@ -272,31 +260,27 @@ std::vector<OtherRank> Watchdog::neighbours_of(const Party& party) {
 
 /// Reports to the file only that this rank is in no call: it may be computing, but other ranks may wait for it.
 void Watchdog::report_no_call() {
-  std::string all;
-  for (const Post& post : board_->posts) {
-    const PostCopy seen = read(post);
-    const std::shared_ptr<const Party> party = seen.party != 0 ? party_of(seen) : nullptr;
-    if (!party) continue;
-    all += all.empty() ? "" : ", ";
-    all += "{\"communicator\": " + std::to_string(seen.number) + ", " + json_of(*party) +
-           ", \"calls\": " + std::to_string(seen.left) + '}';
-  }
-  const bool finalizes = board_->finalizes.load(std::memory_order_relaxed) != 0;
-  write("\"event\": \"no call\", \"seconds\": " + fixed_text(no_call_.count(), 1) +
-        ", \"finalizes\": " + (finalizes ? "true" : "false") + ", \"communicators\": [" + all + ']');
+  std::vector<Json> communicators;
+  for (const Post& post : posts())
+    if (const std::shared_ptr<const Party> party = party_of(post)) {
+      JsonMembers one = JsonMembers().add("communicator", post.number).add(json_of(*party));
+      communicators.push_back(one.add("calls", post.left).object());
+    }
+  JsonMembers record = JsonMembers().add("event", "no call").add("seconds", Json{fixed_text(no_call_.count(), 1)});
+  record.add("finalizes", Post::get(board_->finalizes) != 0).add("communicators", json_list(communicators));
+  write(record);
 }
 
-void Watchdog::tell(const std::string& text, const std::string& record) { file_.empty() ? say(text) : write(record); }
+void Watchdog::tell(const std::string& text, const JsonMembers& record) {
+  file_.empty() ? say("watchdog: " + text) : write(record);
+}
 
-void Watchdog::write(const std::string& record) {
+void Watchdog::write(const JsonMembers& record) {
   if (file_.empty() || file_failed_) return;
-  const std::string line = "{\"swapmeet_watchdog\": 1, \"rank\": " + std::to_string(setting_.rank) +
-                           ", \"process\": " + std::to_string(process_) + ", " + record + "}\n";
-  const Result<int> file = open_output(file_, O_APPEND);
-  const std::string problem = file ? write_all(*file, line) : file.problem().text();
+  JsonMembers line = JsonMembers().add("swapmeet_watchdog", 1).add("rank", setting_.rank).add("process", process_);
+  const std::string problem = write_file(file_, O_APPEND, line.add(record).object().text + '\n');
   file_failed_ = !problem.empty();
   if (file_failed_) warn("SWAPMEET_WATCHDOG: cannot write " + file_ + ": " + problem);
-  if (file) close(*file);
 }
 
 }  // namespace swapmeet

@@ -17,6 +17,8 @@
 
 namespace swapmeet {
 
+class JsonMembers;
+
 class Watchdog {
  public:
   /// The settings of the watchdog.
@@ -56,18 +58,19 @@ class Watchdog {
     std::int64_t party = 0, moves = -1, looks = 0;
     std::chrono::duration<double> still{};  ///< time without any event
     bool reported = false;
-    std::int64_t number = PostCopy::no_number;  ///< number of the communicator at the report
+    std::int64_t number = Post::no_number;  ///< number of the communicator at the report
   };
 
   void watch();
   void look(std::chrono::duration<double> passed);
-  void report(const PostCopy& seen, double seconds);
-  std::vector<OtherRank> neighbours_of(const Party& party);
+  void report(const Post& seen, double seconds);
+  std::vector<OtherRank> node_peers_of(const Party& party);
   void report_no_call();
-  void tell(const std::string& text, const std::string& record);
-  void write(const std::string& record);
-  PostCopy read(const Post& post) const;
-  std::shared_ptr<const Party> party_of(const PostCopy& seen);
+  void tell(const std::string& text, const JsonMembers& record);
+  void write(const JsonMembers& record);
+  /// Copies of the posts in use.
+  std::vector<Post> posts() const;
+  std::shared_ptr<const Party> party_of(const Post& seen);
 
   Setting setting_;
   std::unique_ptr<Board> board_;
@@ -87,7 +90,8 @@ class Watchdog {
   std::int64_t parties_made_ = 0;
   bool full_ = false;  ///< some communicator got no post
   std::unordered_map<std::int64_t, std::shared_ptr<const Party>> parties_;
-  std::unordered_map<int, NodeRecord> processes_;  ///< by rank in MPI_COMM_WORLD
+  std::unordered_map<int, NodeRecord> processes_;     ///< by rank in MPI_COMM_WORLD
+  std::vector<std::unique_ptr<Post::Word[]>> rings_;  ///< of posts
 };
 
 }  // namespace swapmeet

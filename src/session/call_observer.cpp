@@ -85,10 +85,11 @@ void CallObserver::trace_if_chosen() {
 }
 
 void CallObserver::record(Recorder& recorder) {
-  const bool can_agree = members_.has_messages() || !Coroutine::here();
-  const bool agreed = !members_.inter && (members_.refusal.empty() || members_.ranks() == 1) && can_agree;
+  const bool alone = members_.number == UINT64_MAX;  // its ranks have exchanged no records
+  const bool shared = !members_.inter && (alone ? members_.ranks() == 1 : members_.refusal.empty());
+  const std::uint64_t number = alone ? context().number_of_communicator() : members_.number;
   fast_paths_.clear();
-  recorded_ = recorder.add(members_.peers, members_.ranks(), members_.inter, agreed);
+  recorded_ = recorder.add(members_.user, members_.ranks(), members_.inter, number, shared);
 }
 
 bool CallObserver::check_arguments(const CheckedCall& mine) {
@@ -122,28 +123,24 @@ void CallObserver::knows_processes(const std::vector<NodeRecord>& node_records) 
 }
 
 void CallObserver::call_begins(Collective collective) {
-  if (Post* const to = post()) to->call_begins(collective);
-  if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) trace_if_chosen();
-  observer_->call_begins();
+  if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) {
+    const auto now = doing(Doing::agreeing);
+    trace_if_chosen();
+  }
+  observer_->call_begins(collective);
 }
 
 void CallObserver::call_decided(const Decision& decision, std::uint64_t bytes_sent) {
-  Post* const to = post();
-  if (!to) return;
-  Post::set(to->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&decision.tally())));
-  Post::set(to->bytes, static_cast<std::int64_t>(bytes_sent));
-  to->does(decision.exchange ? Doing::exchanging : Doing::host);
+  if (!post()) return;
+  observer_->call_decided(decision.tally(), bytes_sent, decision.exchange ? Doing::exchanging : Doing::host);
 }
 
-void CallObserver::call_goes_to_host() {
-  clock()->enter(CallPhase::native);
-  if (Post* const to = post()) to->does(Doing::host);
-}
+void CallObserver::call_goes_to_host() { observer_->call_goes_to_host(); }
 
 PhaseTimes CallObserver::call_ends(const Decision& decision, std::uint64_t bytes_sent) {
-  const PhaseTimes times = observer_->call_ends();
+  const PhaseTimes times = observer_->stop();
   if (observer_->trace()) write_trace(decision.tally(), static_cast<std::int64_t>(bytes_sent));
-  if (Post* const to = post()) to->call_ends();
+  observer_->call_ends();
   ignore();
   return times;
 }

@@ -23,7 +23,8 @@ class CallObserver {
 
   /// Whether calls are timed, traced or watched. The functions from call_begins() to call_ends() require it.
   bool observed() const { return observer_ != nullptr; }
-  PhaseClock* clock() const { return observer_ ? &observer_->clock() : nullptr; }
+  /// The observer that the execution of calls reports to; nullptr: they are not observed.
+  Observer* get() const { return observer_.get(); }
   /// Where the calls are published for the watchdog; nullptr: they are not watched.
   Post* post() const { return observer_ ? observer_->post() : nullptr; }
 
@@ -47,7 +48,7 @@ class CallObserver {
   /// Traces no call any more: tracing needs all ranks. Local.
   void trace_nothing();
 
-  /// Records all calls from now on. Collective if all ranks have the same options.
+  /// Records all calls from now on. Local.
   void record(Recorder& recorder);
   RecordedCommunicator* recorded() const { return recorded_; }  ///< nullptr: calls are not recorded
 

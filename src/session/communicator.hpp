@@ -74,7 +74,7 @@ class Communicator {
   const Options& options() const { return members_.options(); }
 
   /// Starts the next exchange. All ranks call it for the same exchanges in the same order.
-  Invocation next_exchange() { return members_.next_exchange(observer_.clock()); }
+  Invocation next_exchange() { return members_.next_exchange(observer_.get()); }
 
   /// Whether this blocking call is left to the host MPI because it is one of the first. A communicator with few
   /// exchanges is not worth setting up. Counts the call. The same on all ranks. Local.

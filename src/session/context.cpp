@@ -19,7 +19,6 @@
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "observe/job_log.hpp"
-#include "schedule/output_file.hpp"
 #include "session/communicator.hpp"
 #include "session/duplicates.hpp"
 #include "session/left_calls.hpp"
@@ -140,38 +139,6 @@ void begin(Context& all) {
   all.used.store(true, std::memory_order_release);
 }
 
-/// Returns the file name with every %r replaced by the rank; "" if this rank writes no file.
-std::string statistics_file(const Context& all) {
-  std::string name = all.options.statistics_file;
-  std::size_t mark = name.find("%r");
-  if (mark == name.npos) return all.reports.world_rank == 0 ? name : "";
-  for (; mark != name.npos; mark = name.find("%r", mark)) name.replace(mark, 2, std::to_string(all.reports.world_rank));
-  return name;
-}
-
-void write_statistics(const Context& all) {
-  const std::string name = statistics_file(all);
-  if (name.empty()) return;
-  const std::string text = all.statistics.json(all.reports.world_rank, all.world_ranks);
-  const Result<std::FILE*> opened = open_output_stream(name);
-  std::FILE* const file = opened ? *opened : nullptr;
-  bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file && std::fclose(file) != 0) written = false;
-  if (!written)
-    warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " +
-         (opened ? std::strerror(errno) : opened.problem().text()));
-}
-
-/// Appends a line for the job to the log. Only rank 0 does.
-void append_to_log(const Context& all) {
-  if (all.options.statistics_log.empty() || all.reports.world_rank != 0) return;
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - all.begin;
-  const std::string more = job_members(SWAPMEET_VERSION, all.mpi, time.count());
-  const std::string problem =
-      append_to_job_log(all.options.statistics_log, all.statistics.json(all.reports.world_rank, all.world_ranks, more));
-  if (!problem.empty()) warn("SWAPMEET_STATS_LOG=\"" + all.options.statistics_log + "\": cannot write it: " + problem);
-}
-
 /// Writes the output at exit, for applications that end without MPI_Finalize.
 __attribute__((destructor)) void at_exit() {
   bool attached = false, used = false;
@@ -273,8 +240,10 @@ void report_statistics(Context& all) {
     if (all.reported || !all.options.statistics) return;
     all.reported = true;
   }
-  if (!all.options.statistics_file.empty()) write_statistics(all);
-  append_to_log(all);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - all.begin;
+  const JobOfStatistics job{all.reports.world_rank, all.world_ranks, SWAPMEET_VERSION, all.mpi, time.count()};
+  if (!all.options.statistics_file.empty()) write_statistics(all.statistics, job, all.options.statistics_file);
+  if (!all.options.statistics_log.empty()) append_to_job_log(all.statistics, job, all.options.statistics_log);
   if (!all.options.statistics_table || all.reports.world_rank != 0) return;
   const std::string whose = "rank 0 of " + std::to_string(all.world_ranks);
   say(all.statistics.empty() ? whose + " called no all-to-all" : "calls of " + whose + ":\n" + all.statistics.table());

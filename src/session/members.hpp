@@ -51,9 +51,9 @@ struct Members {
   /// A communicator of this rank alone for MPI_Pack and MPI_Unpack, whose errors are returned. Local.
   MPI_Comm packing() const { return peers.alone; }
 
-  /// Starts the next exchange, whose phases `clock` measures. All ranks call it for the same exchanges in the same
+  /// Starts the next exchange, which `observer` observes. All ranks call it for the same exchanges in the same
   /// order.
-  Invocation next_exchange(PhaseClock* clock) { return {&peers, ++exchanges, MPI_SUCCESS, true, clock}; }
+  Invocation next_exchange(Observer* observer) { return {&peers, ++exchanges, MPI_SUCCESS, true, observer}; }
 
   /// Whether all ranks have set an algorithm. Known before the records are exchanged.
   bool has_algorithm_everywhere() const;

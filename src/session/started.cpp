@@ -215,11 +215,8 @@ int StartedQueue::advance_first() {
 
 int StartedQueue::start_first(StartedExchange& one) {
   Post* const post = observer_.post();
-  if (post && !std::exchange(begun_, true)) {
-    observer_.call_begins();
-    post->call_begins(one.collective());
-    Post::set(post->bytes, static_cast<std::int64_t>(one.execution.request().sent_bytes()));
-  }
+  if (post && !std::exchange(begun_, true))
+    observer_.call_begins(one.collective(), one.execution.request().sent_bytes());
   if (!one.decision || one.decision->sized || preparing_.under_way() || communicator_.members().nodes() > 1)
     if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
@@ -227,13 +224,12 @@ int StartedQueue::start_first(StartedExchange& one) {
             advanced_by());
   if (post) {
     Post::set(post->number, static_cast<std::int64_t>(communicator_.members().number));
-    Post::set(post->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&one.decision->tally())));
-    post->does(Doing::exchanging);
+    observer_.call_decided(one.decision->tally(), one.execution.request().sent_bytes(), Doing::exchanging);
   }
   if (!one.decision->exchange) return MPI_ERR_NO_MEM;
   Invocation call = communicator_.next_exchange();
   call.waits = false;
-  call.clock = post ? &observer_.clock() : nullptr;
+  call.observer = post ? &observer_ : nullptr;
   one.execution.start(*one.decision->exchange, call, communicator_.members().packing());
   return MPI_SUCCESS;
 }
@@ -348,7 +344,7 @@ void StartedQueue::over(int error) {
   waiting_.pop_front();
   counted_ = false;
   settles_ = nullptr;
-  if (std::exchange(begun_, false)) observer_.post()->call_ends();
+  if (std::exchange(begun_, false)) observer_.call_ends();
   one->error = error;
   // This must not wait until the program completes the request: the next exchange may wait for ranks that wait in this
   // one.

@@ -32,12 +32,11 @@ bool read_here(std::uint64_t address, void* to, std::size_t bytes) {
 
 PostCopy with_messages(const Post& post, const ReadMemory& read) {
   PostCopy copy{post};
+  if (post.in_flight == 0) return copy;
   std::vector<CallEvent> ring(Post::room), events;
-  if (post.in_flight == 0 || !read(static_cast<std::uint64_t>(post.ring), ring.data(), ring.size() * sizeof ring[0]))
-    ring.clear();
-  const auto next = static_cast<std::uint64_t>(post.next);
-  const std::uint64_t oldest = next < Post::room ? 0 : next - Post::room;
-  for (std::uint64_t i = std::max(static_cast<std::uint64_t>(post.first), oldest); i < next && !ring.empty(); ++i)
+  const bool readable = read(static_cast<std::uint64_t>(post.ring), ring.data(), ring.size() * sizeof ring[0]);
+  const auto first = static_cast<std::uint64_t>(post.first), next = static_cast<std::uint64_t>(post.next);
+  for (std::uint64_t i = std::max(first, next - std::min(next, Post::room)); i < next && readable; ++i)
     events.push_back(ring[i % Post::room]);
   copy.messages = messages_in(events);
   std::erase_if(copy.messages, [](const CallMessage& message) { return message.over; });

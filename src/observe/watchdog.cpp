@@ -54,8 +54,9 @@ bool read_board(const NodeRecord& process, OtherRank& other) {
   return true;
 }
 
-/// Returns the number of a communicator that all its ranks share, and its number in this process. The latter exists
-/// before the communicator is set up; blocking and non-blocking calls have one each.
+/// Returns the beginning of the record of an `event` on a communicator: the number that all its ranks share, and its
+/// number in this process. The latter exists before the communicator is set up; blocking and non-blocking calls have
+/// one each.
 JsonMembers event_of(const char* event, std::int64_t number, std::int64_t party) {
   return JsonMembers().add("event", event).add("communicator", number).add("local_communicator", party);
 }

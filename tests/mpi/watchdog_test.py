@@ -164,6 +164,17 @@ def test_two_communicators_in_different_orders(hang, wheel: str) -> None:
     assert re.search(r"rank 0 \(.*has not come: .*; it is in call 2 on pressure, exchanging", waits(reports[2])["text"])
 
 
+@pytest.mark.in_turn
+def test_events_that_go_on_at_the_beginning_of_their_ring(hang, wheel: str) -> None:
+    """Each of 170 calls has 12 events, so those of the next are the last 8 of 2048 and the first ones again."""
+    reports, _ = hang(wheel, "often", "direct(intra=mpi)", 3, ranks=4)
+    for rank in (0, 2, 3):
+        wait = waits(reports[rank])
+        assert wait["call"] == 171
+        assert [(m["direction"], m["peer"], m["bytes"]) for m in wait["messages"]] == [("receive", 1, 8)]
+        assert wait["more_messages"] == 0
+
+
 def test_more_messages_than_a_report_has_room_for(hang) -> None:
     """All but that of rank 1 come, in whichever order: listed or not, that one is left."""
     reports, _ = hang("mpich", "skip", "spread-out", 29, ranks=30)

@@ -144,7 +144,7 @@ int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& 
     return ended(error, state.engine.gave_up() && sent);
   };
   return call.observer ? run(ExchangeState<Watch>(*this, send, receive, call, Watch(call.observer)))
-                    : run(ExchangeState<Unwatched>(*this, send, receive, call, Unwatched()));
+                       : run(ExchangeState<Unwatched>(*this, send, receive, call, Unwatched()));
 }
 
 void SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "choose/comparison.hpp"
 #include "choose/first_calls.hpp"
 #include "choose/setup_policy.hpp"
 #include "choose/trials.hpp"
@@ -70,6 +71,26 @@ void bind_trials(nb::module_& m) {
       .def_prop_ro("cost_s", &Trials::cost_s)
       .def_prop_ro_static("setup_s", [](nb::handle) { return Trials::setup_s; })
       .def_prop_ro_static("early_calls", [](nb::handle) { return Trials::early_calls; });
+  nb::class_<Comparison>(m, "Comparison",
+                         "Compares two schedules of exchanges that a program starts, and completes later "
+                         "(src/choose/comparison.hpp).")
+      .def(nb::init<double>(), "share"_a)
+      .def("begins", &Comparison::begins, "since_s"_a, "Counts an exchange: so long after the one before it.")
+      .def_prop_ro("awaits_learning", &Comparison::awaits_learning)
+      .def(
+          "times_ns",
+          [](Comparison& comparison) {
+            const auto times = comparison.times_ns();
+            return std::vector<std::int64_t>(times.begin(), times.end());
+          },
+          "Of the usual schedule and of a single step, on this rank.")
+      .def("learn", &Comparison::learn, "usual_s"_a, "single_s"_a,
+           "Learns from the means of these times over the ranks. Returns whether a schedule was chosen.")
+      .def(
+          "next", [](Comparison& comparison) { return comparison.next() == Comparison::Arm::single; },
+          "Whether the exchange that begins has a single step.")
+      .def_prop_ro("paused", &Comparison::paused)
+      .def("end", &Comparison::end, "The usual schedule serves all further exchanges.");
   m.def(
       "promise_much", [](const std::vector<Expectation>& arms) { return !arms.empty() && promise_much(arms); },
       "arms"_a, "Whether something is expected to take less than 0.9 of the time of the host MPI, which comes first.");

@@ -1342,6 +1342,36 @@ class Trials:
     early_calls: Final[float] = ...
     """(arg: object, /) -> float"""
 
+class Comparison:
+    """
+    Compares two schedules of exchanges that a program starts, and completes later (src/choose/comparison.hpp).
+    """
+
+    def __init__(self, share: float) -> None: ...
+
+    def begins(self, since_s: float) -> None:
+        """Counts an exchange: so long after the one before it."""
+
+    @property
+    def awaits_learning(self) -> bool: ...
+
+    def times_ns(self) -> list[int]:
+        """Of the usual schedule and of a single step, on this rank."""
+
+    def learn(self, usual_s: float, single_s: float) -> bool:
+        """
+        Learns from the means of these times over the ranks. Returns whether a schedule was chosen.
+        """
+
+    def next(self) -> bool:
+        """Whether the exchange that begins has a single step."""
+
+    @property
+    def paused(self) -> bool: ...
+
+    def end(self) -> None:
+        """The usual schedule serves all further exchanges."""
+
 def promise_much(arms: Sequence[Expectation]) -> bool:
     """
     Whether something is expected to take less than 0.9 of the time of the host MPI, which comes first.

@@ -39,6 +39,7 @@ int cannot_copy() {
 bool HostCopy::gather(const Blocks& blocks, Rank ranks) {
   bool dense = true;
   Bounds bounds(MPI_DATATYPE_NULL);
+  device_ = nullptr;
   runs_.clear();
   begins_.assign(static_cast<std::size_t>(ranks), nullptr);
   for (Rank i = 0; i < ranks; ++i) {

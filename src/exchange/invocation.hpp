@@ -15,7 +15,7 @@ struct Invocation {
   /// The error for which this rank has no data to send and no room for received data. It takes part nonetheless, so
   /// that the other ranks learn of the failure.
   int failure = MPI_SUCCESS;
-  bool waits = true;            ///< whether the call blocks until the rank's own part is complete
+  bool waits = true;             ///< whether the call blocks until the rank's own part is complete
   Observer* observer = nullptr;  ///< of the calls on the communicator; nullptr: see Watch
 };
 

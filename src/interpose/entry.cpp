@@ -1,11 +1,11 @@
 /// The entry points of blocking all-to-alls. The library exports both the MPI_ and the PMPI_ names, because Open MPI's
 /// Fortran bindings and profiling tools call the latter. Calls with invalid arguments are passed to the host MPI, which
 /// reports the error in its own way.
-#include "api/arguments.hpp"
 #include "api/export.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/native.hpp"
 #include "interpose/foreign.hpp"
+#include "interpose/given_arguments.hpp"
 #include "interpose/serve.hpp"
 
 #include <swapmeet/swapmeet.h>
@@ -20,150 +20,43 @@ namespace {
   return known && known->fast_paths().left_to_host(collective).again();
 }
 
-// Each of the following functions returns false if the call must be passed to the host MPI; `host_call.done()` must
-// then be called afterwards. Otherwise `error` is the result. `known` is the Communicator of `comm` if it was found in
-// the cache of recent communicators, or nullptr.
+// serve_given() returns false if the call must be passed to the host MPI; `host_call.done()` must then be called
+// afterwards. Otherwise `error` is the result. `known` is the Communicator of `comm` if it was found in the cache of
+// recent communicators, or nullptr.
 
+/// Serves an MPI_Alltoall. A call that is like the last one, but for its addresses, is served by a short cut, in which
+/// nothing is decided and no Call is made: that would take longer than the exchange of small blocks within a node.
 template <class Count>
-[[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-                                            Count receive_count, MPI_Datatype receive_type, MPI_Comm comm,
-                                            Communicator* known, HostCall& host_call, int& error) {
-  if (comm == MPI_COMM_NULL ||
-      mistake_in(EqualSide<Count>{send, send_count, send_type}, EqualSide<Count>{receive, receive_count, receive_type}))
-    return false;
-  const FirstCall first{send, send_count, send_type, receive, receive_count, receive_type};
+[[gnu::always_inline]] inline bool serve_given(const EqualArguments<Count, false>& given, MPI_Comm comm,
+                                               Communicator* known, HostCall& host_call, int& error) {
+  const auto& [send, receive] = given;
+  if (comm == MPI_COMM_NULL || mistake_in(send, receive)) return false;
+  const FirstCall first{send.base, send.count, send.type, receive.base, receive.count, receive.type};
   Communicator* const communicator = known ? known : serving(comm, &first);
   if (!communicator) return false;
-  const bool in_place = send == MPI_IN_PLACE;
+  const bool in_place = send.base == MPI_IN_PLACE;
   Repeat& repeat = communicator->fast_paths().repeat;
-  const bool alike = in_place ? repeat.is(0, MPI_DATATYPE_NULL, receive_count, receive_type)
-                              : repeat.is(send_count, send_type, receive_count, receive_type);
+  const bool alike = in_place ? repeat.is(0, MPI_DATATYPE_NULL, receive.count, receive.type)
+                              : repeat.is(send.count, send.type, receive.count, receive.type);
   if (alike && repeat.by != Repeat::By::nobody) {
-    const void* const from = in_place ? receive : send;
+    void* const to = const_cast<void*>(receive.base);
+    const void* const from = in_place ? to : send.base;
     if (repeat.by == Repeat::By::host) {
       if (repeat.again()) return false;
-    } else if ((!may_be_on_device() || (!device_of(from) && !device_of(receive))) && repeat.again()) {
-      return serve_again(from, receive, *communicator, error);
+    } else if ((!may_be_on_device() || (!device_of(from) && !device_of(to))) && repeat.again()) {
+      return serve_again(from, to, *communicator, error);
     }
   }
-  Datatypes& types = communicator->memory().datatypes;
-  const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
-  const Datatype& sent = in_place || send_type == receive_type ? in.type(0) : types[send_type];
-  const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, sent);
   const Rank ranks = communicator->ranks();
-  return serve(Call{Collective::alltoall, in_place, out, in, comm, {ranks, ranks}}, *communicator, host_call, error);
+  return serve(given.arguments(*communicator, {ranks, ranks}), comm, *communicator, host_call, error);
 }
 
-template <class Count, class Displacement>
-bool alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
-               MPI_Datatype send_type, void* receive, const Count* receive_counts,
-               const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm, Communicator* known,
-               HostCall& host_call, int& error) {
-  using Side = UnequalSide<Count, Displacement>;
-  const bool in_place = send == MPI_IN_PLACE;
+template <class Given>
+bool serve_given(const Given& given, MPI_Comm comm, Communicator* known, HostCall& host_call, int& error) {
   Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
-  if (!communicator ||
-      mistake_in(Side{send, send_counts, send_displacements, &send_type},
-                 Side{receive, receive_counts, receive_displacements, &receive_type}, false, communicator->ranks()))
-    return false;
-  Datatypes& types = communicator->memory().datatypes;
-  const Blocks in(receive, receive_counts, receive_displacements, types[receive_type]);
-  const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, types[send_type]);
-  const Rank ranks = communicator->ranks();
-  return serve(Call{Collective::alltoallv, in_place, out, in, comm, {ranks, ranks}}, *communicator, host_call, error);
-}
-
-template <class Count, class Displacement>
-bool alltoallw(const void* send, const Count* send_counts, const Displacement* send_displacements,
-               const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
-               const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm,
-               Communicator* known, HostCall& host_call, int& error) {
-  using Side = UnequalSide<Count, Displacement>;
-  const bool in_place = send == MPI_IN_PLACE;
-  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
-  if (!communicator ||
-      mistake_in(Side{send, send_counts, send_displacements, send_types},
-                 Side{receive, receive_counts, receive_displacements, receive_types}, true, communicator->ranks()))
-    return false;
-  const Blocks in(receive, receive_counts, receive_displacements,
-                  communicator->memory().types_to_receive(receive_types, communicator->ranks()));
-  const Blocks out = in_place ? in
-                              : Blocks(send, send_counts, send_displacements,
-                                       communicator->memory().types_to_send(send_types, communicator->ranks()));
-  const Rank ranks = communicator->ranks();
-  return serve(Call{Collective::alltoallw, in_place, out, in, comm, {ranks, ranks}}, *communicator, host_call, error);
-}
-
-// --- neighbourhood collectives ---------------------------------------------------------------------------------------
-
-/// The Communicator of `comm`, or nullptr if `comm` has no virtual topology.
-Communicator* with_neighbours(MPI_Comm comm, Communicator* known) {
-  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
-  return communicator && communicator->neighbours().neighbourhood() ? communicator : nullptr;
-}
-
-template <class Count>
-bool neighbor_alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
-                       MPI_Datatype receive_type, MPI_Comm comm, Communicator* known, HostCall& host_call, int& error) {
-  Communicator* const communicator = with_neighbours(comm, known);
-  if (!communicator) return false;
-  const Neighbourhood* const all = communicator->neighbours().neighbourhood();
-  const Degrees blocks = all->degrees();
-  const EqualSide<Count> sent{send, send_count, send_type}, received{receive, receive_count, receive_type};
-  if (mistaken_among_neighbours(sent, received, blocks)) return false;
-  Datatypes& types = communicator->memory().datatypes;
-  const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
-  const Blocks out(send, std::int64_t{send_count}, types[send_type]);
-  return serve(Call{Collective::neighbor_alltoall, false, out, in, comm, blocks, all}, *communicator, host_call, error);
-}
-
-/// The blocks of one side. If `blocks` is 0, the arrays are not read, because they may then be invalid.
-template <class Count, class Displacement, class Types>
-Blocks blocks_of(const UnequalSide<Count, Displacement>& side, Rank blocks, Types types) {
-  if (blocks == 0) return {side.base, 0, byte_type()};
-  return {side.base, side.counts, side.displacements, types(side.types)};
-}
-
-template <class Count, class Displacement>
-bool neighbor_alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
-                        MPI_Datatype send_type, void* receive, const Count* receive_counts,
-                        const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm,
-                        Communicator* known, HostCall& host_call, int& error) {
-  Communicator* const communicator = with_neighbours(comm, known);
-  if (!communicator) return false;
-  const Neighbourhood* const all = communicator->neighbours().neighbourhood();
-  const Degrees blocks = all->degrees();
-  const UnequalSide<Count, Displacement> sent{send, send_counts, send_displacements, &send_type},
-      received{receive, receive_counts, receive_displacements, &receive_type};
-  if (mistaken_among_neighbours(sent, received, blocks, false)) return false;
-  const auto type = [communicator](const MPI_Datatype* one) -> const Datatype& {
-    return communicator->memory().datatypes[*one];
-  };
-  const Blocks in = blocks_of(received, blocks.in, type), out = blocks_of(sent, blocks.out, type);
-  return serve(Call{Collective::neighbor_alltoallv, false, out, in, comm, blocks, all}, *communicator, host_call,
-               error);
-}
-
-template <class Count, class Displacement>
-bool neighbor_alltoallw(const void* send, const Count* send_counts, const Displacement* send_displacements,
-                        const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
-                        const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm,
-                        Communicator* known, HostCall& host_call, int& error) {
-  Communicator* const communicator = with_neighbours(comm, known);
-  if (!communicator) return false;
-  const Neighbourhood* const all = communicator->neighbours().neighbourhood();
-  const Degrees blocks = all->degrees();
-  const UnequalSide<Count, Displacement> sent{send, send_counts, send_displacements, send_types},
-      received{receive, receive_counts, receive_displacements, receive_types};
-  if (mistaken_among_neighbours(sent, received, blocks, true)) return false;
-  const Blocks in = blocks_of(received, blocks.in, [&](const MPI_Datatype* types) {
-    return communicator->memory().types_to_receive(types, blocks.in);
-  });
-  const Blocks out = blocks_of(sent, blocks.out, [&](const MPI_Datatype* types) {
-    return communicator->memory().types_to_send(types, blocks.out);
-  });
-  return serve(Call{Collective::neighbor_alltoallw, false, out, in, comm, blocks, all}, *communicator, host_call,
-               error);
+  const std::optional<Degrees> blocks = communicator ? blocks_of<Given>(*communicator) : std::nullopt;
+  if (!blocks || given.mistaken(*blocks)) return false;
+  return serve(given.arguments(*communicator, *blocks), comm, *communicator, host_call, error);
 }
 
 /// Called by the library's own functions: makes the communicator of the job, if it does not exist and `comm` has all
@@ -182,90 +75,51 @@ int before_own_function(Handle handle) {
 using swapmeet::Handle;
 using swapmeet::native;
 
-// The body of an entry point: it serves the call, or passes it to the host MPI. An exception ends the call with an
-// error on this rank. Errors are raised outside of the guard, since the application's error handler may throw.
-#define SWAPMEET_SERVE(function, underneath, comm, ...)                      \
-  swapmeet::HostCall host_call;                                              \
-  bool served = true;                                                        \
-  int error = MPI_SUCCESS;                                                   \
-  const int thrown = swapmeet::guarded([&] {                                 \
-    served = swapmeet::function(__VA_ARGS__, comm, known, host_call, error); \
-    return MPI_SUCCESS;                                                      \
-  });                                                                        \
-  if (thrown) [[unlikely]]                                                   \
-    error = thrown, served = true;                                           \
-  if (served) {                                                              \
-    swapmeet::settle();                                                      \
-    if (error) [[unlikely]]                                                  \
-      error = swapmeet::raise(comm, error);                                  \
-    return error;                                                            \
-  }                                                                          \
-  error = native().underneath(__VA_ARGS__, comm);                            \
-  swapmeet::guarded([&] { return host_call.done(), MPI_SUCCESS; });          \
-  return error;
-
-#define SWAPMEET_ALLTOALL(name, Name, function, underneath, Count)                                                 \
-  SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,     \
-                        Handle recvtype, Handle comm)) {                                                           \
-    swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                   \
-    if (swapmeet::left_to_host(swapmeet::Collective::function, known))                                             \
-      return native().underneath(sendbuf, sendcount, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount,     \
-                                 swapmeet::as<MPI_Datatype>(recvtype), swapmeet::as<MPI_Comm>(comm));              \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \
-      return swapmeet::pass_on(#Name, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);           \
-    SWAPMEET_SERVE(function, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcount,                         \
-                   swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount, swapmeet::as<MPI_Datatype>(recvtype)) \
+// An entry point: it serves the call, or passes it to the host MPI. An exception ends the call with an error on this
+// rank. Errors are raised outside of the guard, since the application's error handler may throw. `shape` is that of the
+// parameters (interpose/given_arguments.hpp).
+#define SWAPMEET_BLOCKING(name, Name, shape, function, underneath, Count, Displacement)                             \
+  SWAPMEET_NAMED(name, (SWAPMEET_PARAMETERS_##shape(Count, Displacement), Handle comm)) {                           \
+    constexpr swapmeet::Collective collective = swapmeet::Collective::function;                                     \
+    const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                             \
+    swapmeet::Communicator* const known = swapmeet::recent().find(user);                                            \
+    if (swapmeet::left_to_host(collective, known)) return native().underneath(SWAPMEET_HERE_##shape, user);         \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                        \
+      return swapmeet::pass_on(#Name, SWAPMEET_GIVEN_##shape, comm);                                                \
+    swapmeet::HostCall host_call;                                                                                   \
+    bool served = true;                                                                                             \
+    int error = MPI_SUCCESS;                                                                                        \
+    const int thrown = swapmeet::guarded([&] {                                                                      \
+      served = swapmeet::serve_given(swapmeet::call_of<swapmeet::of_neighbours(collective)>(SWAPMEET_HERE_##shape), \
+                                     user, known, host_call, error);                                                \
+      return MPI_SUCCESS;                                                                                           \
+    });                                                                                                             \
+    if (thrown) [[unlikely]]                                                                                        \
+      error = thrown, served = true;                                                                                \
+    if (served) {                                                                                                   \
+      swapmeet::settle();                                                                                           \
+      if (error) [[unlikely]]                                                                                       \
+        error = swapmeet::raise(user, error);                                                                       \
+      return error;                                                                                                 \
+    }                                                                                                               \
+    error = native().underneath(SWAPMEET_HERE_##shape, user);                                                       \
+    swapmeet::guarded([&] { return host_call.done(), MPI_SUCCESS; });                                               \
+    return error;                                                                                                   \
   }
 
-#define SWAPMEET_ALLTOALLV(name, Name, function, underneath, Count, Displacement)                                     \
-  SWAPMEET_NAMED(                                                                                                     \
-      name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,              \
-             void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype, Handle comm)) {    \
-    swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                      \
-    if (swapmeet::left_to_host(swapmeet::Collective::function, known))                                                \
-      return native().underneath(sendbuf, sendcounts, sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf,         \
-                                 recvcounts, rdispls, swapmeet::as<MPI_Datatype>(recvtype),                           \
-                                 swapmeet::as<MPI_Comm>(comm));                                                       \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
-      return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
-                               comm);                                                                                 \
-    SWAPMEET_SERVE(function, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls,                  \
-                   swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls,                                \
-                   swapmeet::as<MPI_Datatype>(recvtype))                                                              \
-  }
+// `displacement_of_typed` is the type of displacements in the variant with a type for each block:
+// MPI_Neighbor_alltoallw takes MPI_Aint.
+#define SWAPMEET_THREE(prefix, name, size, count, displacement, displacement_of_typed)                              \
+  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoall##size, equal, name, name##size, count, displacement)          \
+  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoallv##size, unequal, name##v, name##v##size, count, displacement) \
+  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoallw##size, typed, name##w, name##w##size, count,                 \
+                   displacement_of_typed)
 
-#define SWAPMEET_ALLTOALLW(name, Name, function, underneath, Count, Displacement)                                  \
-  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,                 \
-                        const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                     \
-                        const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm)) {                \
-    swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                   \
-    if (swapmeet::left_to_host(swapmeet::Collective::function, known))                                             \
-      return native().underneath(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
-                                 swapmeet::as<MPI_Comm>(comm));                                                    \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \
-      return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,       \
-                               recvtypes, comm);                                                                   \
-    SWAPMEET_SERVE(function, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes,    \
-                   recvbuf, recvcounts, rdispls, recvtypes)                                                        \
-  }
-
-#define SWAPMEET_ALL_WITH_ALL(size, ...)                                                                     \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall##size, alltoall, alltoall##size, SWAPMEET_FIRST(__VA_ARGS__)) \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Alltoallv##size, alltoallv, alltoallv##size, __VA_ARGS__)             \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Alltoallw##size, alltoallw, alltoallw##size, __VA_ARGS__)
-#define SWAPMEET_WITH_NEIGHBOURS(size, ...)                                                                    \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Neighbor_alltoall##size, neighbor_alltoall, neighbor_alltoall##size,     \
-                   SWAPMEET_FIRST(__VA_ARGS__))                                                                \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Neighbor_alltoallv##size, neighbor_alltoallv, neighbor_alltoallv##size, \
-                   __VA_ARGS__)                                                                                \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Neighbor_alltoallw##size, neighbor_alltoallw, neighbor_alltoallw##size, \
-                   SWAPMEET_FIRST(__VA_ARGS__), MPI_Aint)
-
-SWAPMEET_ALL_WITH_ALL(, int, int)
-SWAPMEET_WITH_NEIGHBOURS(, int, int)
+SWAPMEET_THREE(A, alltoall, , int, int, int)
+SWAPMEET_THREE(Neighbor_a, neighbor_alltoall, , int, int, MPI_Aint)
 #if MPI_VERSION >= 4
-SWAPMEET_ALL_WITH_ALL(_c, MPI_Count, MPI_Aint)
-SWAPMEET_WITH_NEIGHBOURS(_c, MPI_Count, MPI_Aint)
+SWAPMEET_THREE(A, alltoall, _c, MPI_Count, MPI_Aint, MPI_Aint)
+SWAPMEET_THREE(Neighbor_a, neighbor_alltoall, _c, MPI_Count, MPI_Aint, MPI_Aint)
 #endif
 
 // The same code under the library's own names. The public header declares them with the parameters of mpi.h.
@@ -299,7 +153,5 @@ SWAPMEET_OWN_ALL(, int, int)
 SWAPMEET_OWN_ALL(_c, MPI_Count, MPI_Aint)
 #endif
 
-// start.cpp defines macros of the same names and may be compiled as one unit with this file.
-#undef SWAPMEET_ALLTOALL
-#undef SWAPMEET_ALLTOALLV
-#undef SWAPMEET_ALLTOALLW
+// start.cpp defines a macro of the same name and may be compiled as one unit with this file.
+#undef SWAPMEET_THREE

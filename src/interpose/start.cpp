@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "api/export.hpp"
-#include "api/request.hpp"
 #include "buffers/staging.hpp"
 #include "interpose/foreign.hpp"
+#include "interpose/given_arguments.hpp"
 #include "interpose/kept_types.hpp"
 #include "interpose/progressed.hpp"
 #include "mpi/guard.hpp"
@@ -57,113 +57,6 @@ Degrees degrees_of(MPI_Comm comm, bool neighbours) {
   return neighbourhood ? neighbourhood->degrees() : Degrees{};
 }
 
-/// The arguments of a call with equal blocks, as the application gave them. `neighbours` is true for a neighbourhood
-/// collective.
-template <class Count, bool neighbours>
-struct Equal {
-  EqualSide<Count> send, receive;
-
-  bool mistaken(const Degrees& blocks) const {
-    if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks);
-    else return static_cast<bool>(mistake_in(send, receive));
-  }
-  Request request(const Degrees& blocks) const { return swapmeet::request_of(collective, send, receive, blocks); }
-  std::int64_t block_bytes(Communicator& communicator) const {
-    return neighbours ? 0 : receive.count * communicator.memory().datatypes[receive.type].size;
-  }
-  /// On an intercommunicator a rank may send data and receive none.
-  bool sends(Communicator& communicator) const {
-    return send.base != MPI_IN_PLACE && send.count > 0 && communicator.memory().datatypes[send.type].size > 0;
-  }
-  /// Whether the call may be passed to the host MPI unchanged. A call with elements, but without data, may not: MPICH
-  /// 5.0 divides by the size of the type.
-  bool may_pass_unchanged(std::int64_t bytes) const {
-    return neighbours || bytes > 0 || (receive.count == 0 && (send.count == 0 || send.base == MPI_IN_PLACE));
-  }
-  bool is(const Request& one) const {
-    return one.collective == collective && one.send->is(send.count, send.type) &&
-           one.receive.is(receive.count, receive.type);
-  }
-  void for_each_type(const Degrees&, auto use) const {
-    if (send.base != MPI_IN_PLACE) use(send.type, send.count > 0);
-    use(receive.type, receive.count > 0);
-  }
-  static constexpr Collective collective = neighbours ? Collective::neighbor_alltoall : Collective::alltoall;
-};
-
-/// The arguments of a call with unequal blocks. `each` is true if each block has a type of its own (MPI_Alltoallw).
-template <class Count, class Displacement, bool each, bool neighbours>
-struct Unequal {
-  using Side = UnequalSide<Count, Displacement>;
-  Side send, receive;
-
-  bool mistaken(const Degrees& blocks) const {
-    if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks, each);
-    else return static_cast<bool>(mistake_in(send, receive, each, blocks.in));
-  }
-  Request request(const Degrees& blocks) const { return swapmeet::request_of(collective, send, receive, blocks); }
-  std::int64_t block_bytes(Communicator&) const { return 0; }
-  static bool may_pass_unchanged(std::int64_t) { return true; }
-  bool is(const Request& one) const {
-    return one.collective == collective && is(*one.send, send, one.blocks.out) &&
-           is(one.receive, receive, one.blocks.in);
-  }
-  static bool is(const OwnedBlocks& owned, const Side& side, int blocks) {
-    return owned.is(side.counts, side.displacements, side.types, each, blocks);
-  }
-  void for_each_type(const Degrees& blocks, auto use) const {
-    const auto use_all = [&](const Side& side, std::int32_t number) {
-      if constexpr (each)
-        for (std::int32_t i = 0; i < number; ++i) use(side.types[i], side.counts[i] > 0);
-      else use(*side.types, std::any_of(side.counts, side.counts + number, [](Count count) { return count > 0; }));
-    };
-    if (send.base != MPI_IN_PLACE) use_all(send, blocks.out);
-    use_all(receive, blocks.in);
-  }
-  static constexpr Collective collective = neighbours
-                                               ? each ? Collective::neighbor_alltoallw : Collective::neighbor_alltoallv
-                                           : each ? Collective::alltoallw
-                                                  : Collective::alltoallv;
-};
-
-template <bool neighbours, class Count>
-Equal<Count, neighbours> call_of(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-                                 Count receive_count, MPI_Datatype receive_type) {
-  return {{send, send_count, send_type}, {receive, receive_count, receive_type}};
-}
-
-template <bool neighbours, class Count, class Displacement>
-Unequal<Count, Displacement, false, neighbours> call_of(const void* send, const Count* send_counts,
-                                                        const Displacement* send_displacements,
-                                                        const MPI_Datatype& send_type, void* receive,
-                                                        const Count* receive_counts,
-                                                        const Displacement* receive_displacements,
-                                                        const MPI_Datatype& receive_type) {
-  return {{send, send_counts, send_displacements, &send_type},
-          {receive, receive_counts, receive_displacements, &receive_type}};
-}
-
-template <bool neighbours, class Count, class Displacement>
-Unequal<Count, Displacement, true, neighbours> call_of(const void* send, const Count* send_counts,
-                                                       const Displacement* send_displacements,
-                                                       const MPI_Datatype* const& send_types, void* receive,
-                                                       const Count* receive_counts,
-                                                       const Displacement* receive_displacements,
-                                                       const MPI_Datatype* const& receive_types) {
-  return {{send, send_counts, send_displacements, send_types},
-          {receive, receive_counts, receive_displacements, receive_types}};
-}
-
-/// The number of blocks on each side of a call. Returns nothing if a neighbourhood collective is called on a
-/// communicator without a virtual topology.
-template <class Call>
-std::optional<Degrees> blocks_of(Communicator& communicator) {
-  if constexpr (!of_neighbours(Call::collective)) return Degrees{communicator.ranks(), communicator.ranks()};
-  else if (const Neighbourhood* const neighbourhood = communicator.neighbours().neighbourhood())
-    return neighbourhood->degrees();
-  return std::nullopt;
-}
-
 /// The error of the host MPI for a type of the call that has data: it may not be committed, for example. MPI_SUCCESS if
 /// there is none.
 template <class Call>
@@ -175,14 +68,6 @@ int refused_type(const Call& call, Communicator& communicator, const Degrees& bl
     if (!known.committed) error = Staging::check(known, context().alone());
   });
   return error;
-}
-
-template <class Call>
-Request request_of(const Call& call, Communicator& communicator, const Degrees& blocks) {
-  Request request = call.request(blocks);
-  if constexpr (of_neighbours(Call::collective))
-    request.neighbourhood = communicator.neighbours().shared_neighbourhood();
-  return request;
 }
 
 /// Whether the host MPI is expected to be faster. Open MPI's MPI_Ialltoallw of small blocks within a node takes less
@@ -316,56 +201,30 @@ using swapmeet::Handle;
 #define SWAPMEET_KEEP_plan(...) \
   if (!error) error = swapmeet::keep_types_of(__VA_ARGS__, user, request);
 
-// The body of an entry point. `arguments` are its arguments as the application gave them; `...` are the same arguments,
-// with handles converted.
-#define SWAPMEET_BODY(Name, how, neighbours, arguments, ...)                                                  \
-  {                                                                                                           \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                       \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                  \
-      return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request); \
-    const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                       \
-    int error = MPI_SUCCESS;                                                                                  \
-    const auto serve = [&] {                                                                                  \
-      return swapmeet::how(error, user, request, swapmeet::call_of<neighbours>(__VA_ARGS__));                 \
-    };                                                                                                        \
-    if (swapmeet::served(error, user, serve)) return error;                                                   \
-    error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request);  \
-    SWAPMEET_KEEP_##how(swapmeet::call_of<neighbours>(__VA_ARGS__));                                          \
-    return error;                                                                                             \
+// An entry point. `shape` is that of the parameters (interpose/given_arguments.hpp).
+#define SWAPMEET_STARTING(name, Name, shape, how, neighbours, Count, Displacement)                         \
+  SWAPMEET_NAMED(name, (SWAPMEET_PARAMETERS_##shape(Count, Displacement), Handle comm,                     \
+                        SWAPMEET_PARAMETER_##how MPI_Request * request)) {                                 \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                    \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                               \
+      return swapmeet::pass_on(underneath, SWAPMEET_GIVEN_##shape, comm, SWAPMEET_ARGUMENT_##how request); \
+    const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                    \
+    int error = MPI_SUCCESS;                                                                               \
+    const auto serve = [&] {                                                                               \
+      return swapmeet::how(error, user, request, swapmeet::call_of<neighbours>(SWAPMEET_HERE_##shape));    \
+    };                                                                                                     \
+    if (swapmeet::served(error, user, serve)) return error;                                                \
+    error = swapmeet::pass_on(underneath, SWAPMEET_GIVEN_##shape, comm, SWAPMEET_ARGUMENT_##how request);  \
+    SWAPMEET_KEEP_##how(swapmeet::call_of<neighbours>(SWAPMEET_HERE_##shape));                             \
+    return error;                                                                                          \
   }
-#define SWAPMEET_EXPAND(...) __VA_ARGS__
-
-#define SWAPMEET_ALLTOALL(name, Name, how, neighbours, Count)                                                  \
-  SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount, \
-                        Handle recvtype, Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))          \
-  SWAPMEET_BODY(Name, how, neighbours, (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), sendbuf,  \
-                sendcount, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount,                           \
-                swapmeet::as<MPI_Datatype>(recvtype))
-
-#define SWAPMEET_ALLTOALLV(name, Name, how, neighbours, Count, Displacement)                                           \
-  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,    \
-                        void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype,          \
-                        Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                                   \
-  SWAPMEET_BODY(Name, how, neighbours,                                                                                 \
-                (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype), sendbuf, sendcounts, \
-                sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls,                           \
-                swapmeet::as<MPI_Datatype>(recvtype))
-
-#define SWAPMEET_ALLTOALLW(name, Name, how, neighbours, Count, Displacement)                                           \
-  SWAPMEET_NAMED(                                                                                                      \
-      name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, const MPI_Datatype* sendtypes, \
-             void* recvbuf, const Count* recvcounts, const Displacement* rdispls, const MPI_Datatype* recvtypes,       \
-             Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                                              \
-  SWAPMEET_BODY(Name, how, neighbours,                                                                                 \
-                (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes), sendbuf,           \
-                sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)
 
 // `displacement_of_typed` is the type of displacements in the variant with a type for each block:
 // MPI_Neighbor_alltoallw takes MPI_Aint.
-#define SWAPMEET_THREE(begins, ends, how, neighbours, count, displacement, displacement_of_typed)    \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, begins##lltoall##ends, how, neighbours, count)                 \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, begins##lltoallv##ends, how, neighbours, count, displacement) \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, begins##lltoallw##ends, how, neighbours, count, displacement_of_typed)
+#define SWAPMEET_THREE(begins, ends, how, neighbours, count, displacement, displacement_of_typed)            \
+  SWAPMEET_ENTRIES(SWAPMEET_STARTING, begins##lltoall##ends, equal, how, neighbours, count, displacement)    \
+  SWAPMEET_ENTRIES(SWAPMEET_STARTING, begins##lltoallv##ends, unequal, how, neighbours, count, displacement) \
+  SWAPMEET_ENTRIES(SWAPMEET_STARTING, begins##lltoallw##ends, typed, how, neighbours, count, displacement_of_typed)
 
 SWAPMEET_THREE(Ia, , begin, false, int, int, int)
 SWAPMEET_THREE(Ineighbor_a, , begin, true, int, int, MPI_Aint)

@@ -4,10 +4,9 @@
 #include <optional>
 #include <span>
 
-#include "buffers/host_copy.hpp"
-#include "buffers/staging.hpp"
 #include "mpi/datatype.hpp"
 #include "options/options.hpp"
+#include "session/call.hpp"
 #include "session/call_observer.hpp"
 #include "session/context.hpp"
 #include "session/decisions.hpp"
@@ -31,8 +30,7 @@ inline constexpr const char* first_call = "a first call on the communicator: ano
 struct CallMemory {
   Datatypes datatypes;
   BlockTypes send_types, receive_types;
-  Staging send_staging, receive_staging;
-  HostCopy send_host_copy, receive_host_copy;
+  CopyMemory copies;
 
   /// Datatypes of the blocks of an MPI_Alltoallw, from BlockTypes::look_up().
   std::span<const Datatype> types_to_send(const MPI_Datatype* handles, Rank blocks) {

@@ -29,7 +29,7 @@ struct Decision {
   SizedPlan* sized = nullptr;    ///< `exchange` as a SizedPlan, if only one end knows them; else nullptr
   std::string reason;
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< range of block sizes that the decision holds for
-  std::int64_t unchecked_bytes = INT64_MAX;              ///< larger blocks must be checked by within_limits()
+  std::int64_t unchecked_bytes = INT64_MAX;              ///< larger blocks must be checked by Call::settle()
   /// Spec of `exchange`; native if there is none.
   const Spec& spec() const {
     static const Spec native;

@@ -239,16 +239,6 @@ Decision& Decisions::decline(Collective collective, const std::string& reason) {
   return keep(collective, std::move(decision));
 }
 
-Decision& Decisions::within_limits(Decision& decision, Collective collective, bool in_place, std::int64_t block_bytes) {
-  const Plan& plan = *decision.plan;
-  if ((in_place || plan.needs() != Exchange::Needs::nothing) &&
-      !within_scratch_limit(plan.working_blocks(), block_bytes, members_.options()))
-    return decline(collective, too_much_memory);
-  if (plan.makes_types() && block_bytes > INT_MAX)
-    return decline(collective, "pack=datatype cannot hold blocks of more than 2 GiB");
-  return decision;
-}
-
 /// Records how many calls were made between nodes.
 void Decisions::remember_calls(Collective collective) {
   if (members_.shape.hierarchy.empty() || members_.nodes() == 1) return;

@@ -42,8 +42,6 @@ class Decisions {
     return nullptr;
   }
 
-  /// Returns `decision`, or a decision for the host MPI if equal blocks of `block_bytes` bytes exceed its limits.
-  Decision& within_limits(Decision& decision, Collective collective, bool in_place, std::int64_t block_bytes);
   /// A decision for the host MPI for a reason that depends on the single call. decide() does not find it.
   Decision& decline(Collective collective, const std::string& reason);
   /// The decision for a call that tries `spec`. Collective.

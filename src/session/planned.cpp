@@ -10,7 +10,7 @@ namespace swapmeet {
 
 Planned::Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
                  double expected_seconds, StartedTuning::Ranks ranks)
-    : execution_(std::move(request)), executor_(std::move(executor)), team_(std::move(team)),
+    : call_(std::move(request)), executor_(std::move(executor)), team_(std::move(team)),
       goes_on_in_progress_(!team_->by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
   if (executor_.single) {
@@ -30,8 +30,8 @@ Planned::~Planned() {
 }
 
 int Planned::start() {
-  if (on_host()) return execution_.start_on_host(team_->peers.comm);
-  if (tallies_.front()) began_ = std::chrono::steady_clock::now();
+  if (on_host()) return call_.start_on_host(team_->peers.comm);
+  if (tallies_.front()) counted_.begin(call_.arguments());
   settles_ = tuning_ && tuning_->begins(PMPI_Wtime());
   if (!settles_) begin();
   return MPI_SUCCESS;
@@ -40,7 +40,7 @@ int Planned::start() {
 void Planned::begin() {
   if (tuning_) arm_ = tuning_->next();
   Exchange& exchange = arm_ == StartedTuning::Arm::single ? *executor_.single : *executor_.exchange;
-  execution_.start(exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
+  call_.start(exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
 }
 
 /// Advances the agreement on trials. Returns whether it is over.
@@ -58,15 +58,13 @@ void Planned::advance() {
     settles_ = false;
     error = guarded([this] { return begin(), MPI_SUCCESS; });
   }
-  if (!error) error = execution_.advance();
+  if (!error) error = call_.advance();
   if (error != unfinished) over(error);
 }
 
 void Planned::over(int error) {
   result_ = error;
-  if (Tally* const tally = tallies_[static_cast<std::size_t>(arm_)])
-    tally->add(execution_.request().sent_bytes(), std::chrono::steady_clock::now() - began_,
-               execution_.request().sent_blocks());
+  if (Tally* const tally = tallies_[static_cast<std::size_t>(arm_)]) counted_.end(*tally);
   if (!on_host() && is_fault(error)) revoke();
   if (over_) over_(state_, error);
 }
@@ -80,7 +78,7 @@ Ongoing::Rest Planned::rest() { return rest_with(executor_.node_peers.get()); }
 
 std::optional<SentTraffic> Planned::traffic() const {
   if (on_host()) return std::nullopt;
-  return executor_.exchange->traffic(execution_.request().sent());
+  return executor_.exchange->traffic(call_.arguments().send);
 }
 
 std::int64_t Planned::scratch_bytes() const {
@@ -90,10 +88,10 @@ std::int64_t Planned::scratch_bytes() const {
 }
 
 std::int64_t Planned::scratch_bytes_of(const Exchange& exchange) const {
-  const Request& request = execution_.request();
-  std::int64_t bytes = exchange.peak_bytes() + execution_.staging_bytes(exchange);
-  if (request.collective == Collective::alltoall)
-    bytes += (exchange.working_blocks() - request.blocks.out - request.blocks.in) * request.sent().bytes(0);
+  const Arguments& arguments = call_.arguments();
+  std::int64_t bytes = exchange.peak_bytes() + call_.staging_bytes(exchange);
+  if (arguments.collective == Collective::alltoall)
+    bytes += (exchange.working_blocks() - arguments.blocks.out - arguments.blocks.in) * arguments.send.bytes(0);
   return bytes;
 }
 

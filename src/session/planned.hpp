@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +13,7 @@
 #include "node/node_peers.hpp"
 #include "observe/statistics.hpp"
 #include "mpi/coroutine.hpp"
-#include "session/execution.hpp"
+#include "session/call.hpp"
 #include "session/started_tuning.hpp"
 #include "session/under_way.hpp"
 #include "team/team.hpp"
@@ -70,7 +69,7 @@ class Planned final : public Ongoing {
     tallies_ = {tally_of(executor_.spec), executor_.single ? tally_of(single_step()) : nullptr};
   }
 
-  bool under_way() const override { return settles_ || execution_.under_way(); }
+  bool under_way() const override { return settles_ || call_.under_way(); }
 
   /// Starts the exchange. Requires that it is not under way. Returns an error only if it has not been started. Another
   /// error of this rank alone is not returned: the exchange ends with it, on all ranks whose data depend on this one.
@@ -78,7 +77,7 @@ class Planned final : public Ongoing {
 
   /// Frees the datatypes of the request, on which delete callbacks of the application may wait. The exchange cannot be
   /// started again. Requires that it is not under way.
-  void free_types() { execution_.free_types(); }
+  void free_types() { call_.free_types(); }
 
   void advance() override;
   Rest rest() override;
@@ -111,7 +110,7 @@ class Planned final : public Ongoing {
   void over(int error);
   std::int64_t scratch_bytes_of(const Exchange& exchange) const;
 
-  Execution execution_;
+  KeptCall call_;
   Executor executor_;
   /// Chooses between `exchange` and `single` of the executor; nothing: there is no `single`.
   std::optional<StartedTuning> tuning_;
@@ -119,7 +118,7 @@ class Planned final : public Ongoing {
   std::optional<Coroutine> settling_;                   ///< coroutine in which they agree; nothing: no trials
   StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< arm of the last exchange
   std::array<Tally*, 2> tallies_{};                     ///< statistics of each arm; nullptr: not counted
-  std::chrono::steady_clock::time_point began_{};       ///< start of the last exchange, if counted
+  CallCount counted_;                                   ///< of the last exchange, if exchanges are counted
   const std::unique_ptr<PlanTeam> team_;
   bool goes_on_in_progress_;
   std::uint16_t exchanges_;

@@ -89,7 +89,7 @@ Choice Planner::choice_for(const Request& request, const Options& wanted) {
   const std::string unknown = wants_nodes(members_.shape, wanted) ? members_.find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
   if (wants_means(members_.shape, wanted)) plans_.join(Spec{});
-  const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0);
+  const std::int64_t block_bytes = request.arguments().block_bytes();
   Choice choice = decisions_.choose(request.collective, block_bytes, wanted, node_.means());
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
   return choice;
@@ -217,7 +217,8 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
   double expected = -1;
   if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()) &&
       team->has_messages())
-    expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), members_.shape.ranks, peers), buffer);
+    expected = expected_seconds(executor.spec, mean_block_bytes(request.arguments().send, members_.shape.ranks, peers),
+                                buffer);
   team->by_mpi = !executor.exchange || members_.sends_messages(collective, executor.spec);
   std::unique_ptr<Planned> planned;
   const std::string name = name_of_plan(collective);
@@ -268,26 +269,22 @@ Executor Planner::executor_for(Choice choice, const Request& request, const Peer
   } else if (!sized) {
     plan = made_everywhere(members_.peers, [&] { return make(nullptr); });
   }
-  const Blocks receive = request.received(), send = request.sent();
-  const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : receive.bytes(0);
+  const Arguments arguments = request.arguments();
   if (sized) {
     std::unique_ptr<SizedPlan> plan = made_everywhere(members_.peers, [&] {
       return neighbours ? neighbours_.make_sized(spec, executor.node_peers.get())
                         : plans_.make_sized(spec, executor.node_peers.get(), false);
     });
     if (!plan) return leave_to_host(no_plan);
-    if (!plan->agree(send, receive, members_.options().scratch_limit_bytes, {&peers, ++exchanges}))
+    if (!plan->agree(arguments.send, arguments.receive, members_.options().scratch_limit_bytes, {&peers, ++exchanges}))
       plan->send_all_directly();
     executor.exchange = std::move(plan);
     return executor;
   }
   if (!plan) return leave_to_host(no_plan);
   if (neighbours && !neighbours_.few_requests(*plan)) return leave_to_host(too_many_requests);
-  if (!neighbours && (!request.send || plan->needs() != Exchange::Needs::nothing) &&
-      !within_scratch_limit(plan->working_blocks(), block_bytes, members_.options()))
-    return leave_to_host(too_much_memory);
-  if (plan->makes_types() && block_bytes > INT_MAX)
-    return leave_to_host("pack=datatype cannot hold blocks of more than 2 GiB");
+  if (const char* const limit = exceeded_limit(*plan, arguments.in_place, arguments.block_bytes(), members_.options()))
+    return leave_to_host(limit);
   executor.exchange = std::move(plan);
   return executor;
 }

@@ -19,20 +19,18 @@ namespace swapmeet {
 /// An exchange and the application's request for it.
 struct StartedQueue::StartedExchange {
   StartedExchange(Request what, std::shared_ptr<IdleExchanges> from)
-      : execution(std::move(what)), returns_to(std::move(from)) {}
+      : call(std::move(what)), returns_to(std::move(from)) {}
 
-  Collective collective() const { return execution.request().collective; }
-  std::int64_t block_bytes() const {
-    return of_unequal_blocks(collective()) ? 0 : execution.request().received().bytes(0);
-  }
+  Collective collective() const { return call.arguments().collective; }
+  std::int64_t block_bytes() const { return call.arguments().block_bytes(); }
 
-  Execution execution;
+  KeptCall call;
+  CallCount counted;
   MPI_Request request = MPI_REQUEST_NULL;
   Decision* decision = nullptr;
   const Decision* explained = nullptr;  ///< the decision that was explained last
   int error = MPI_SUCCESS;
   std::atomic<bool> over{false};
-  std::chrono::steady_clock::time_point begin{};
   std::shared_ptr<IdleExchanges> returns_to;
   std::uint64_t generation = 0;  ///< value of IdleExchanges::generation at the start
 };
@@ -58,7 +56,7 @@ struct StartedQueue::IdleExchanges {
   std::unique_ptr<StartedExchange> take(const std::function<bool(const Request&)>& alike) {
     const std::lock_guard lock(mutex);
     const auto found = std::ranges::find_if(
-        all, [&](const std::unique_ptr<StartedExchange>& one) { return alike(one->execution.request()); });
+        all, [&](const std::unique_ptr<StartedExchange>& one) { return alike(one->call.request()); });
     if (found == all.end()) return nullptr;
     std::unique_ptr<StartedExchange> one = std::move(*found);
     all.erase(found);
@@ -68,7 +66,7 @@ struct StartedQueue::IdleExchanges {
   /// Keeps an exchange for reuse, unless it holds types of the application, is not executed by a plan of this library,
   /// or belongs to old decisions.
   void give(std::unique_ptr<StartedExchange> one) {
-    const Request& request = one->execution.request();
+    const Request& request = one->call.request();
     if (of_neighbours(request.collective) || !request.send || !request.send->is_plain() || !request.receive.is_plain())
       return;
     const std::lock_guard lock(mutex);
@@ -133,7 +131,7 @@ std::optional<int> StartedQueue::start_again(const std::function<bool(const Requ
                                              const void* receive, MPI_Request* request) {
   std::unique_ptr<StartedExchange> one = idle_->take(alike);
   if (!one) return std::nullopt;
-  one->execution.lie_at(send, receive);
+  one->call.lie_at(send, receive);
   return begin(std::move(one), request);
 }
 
@@ -158,7 +156,7 @@ int StartedQueue::free(void* state) {
 }
 
 int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* request) {
-  if (communicator_.options().statistics) one->begin = std::chrono::steady_clock::now();
+  if (communicator_.options().statistics) one->counted.begin(one->call.arguments());
   one->error = MPI_SUCCESS;
   one->over.store(false, std::memory_order_relaxed);
   one->generation = idle_->generation.load(std::memory_order_relaxed);
@@ -208,15 +206,14 @@ Ongoing::Rest StartedQueue::rest() { return rest_with(communicator_.node().peers
 
 int StartedQueue::advance_first() {
   StartedExchange& one = *waiting_.front();
-  if (!one.execution.under_way())
+  if (!one.call.under_way())
     if (const int error = start_first(one)) return error;
-  return one.execution.advance();
+  return one.call.advance();
 }
 
 int StartedQueue::start_first(StartedExchange& one) {
   Post* const post = observer_.post();
-  if (post && !std::exchange(begun_, true))
-    observer_.call_begins(one.collective(), one.execution.request().sent_bytes());
+  if (post && !std::exchange(begun_, true)) observer_.call_begins(one.collective(), one.call.arguments().sent_bytes());
   if (!one.decision || one.decision->sized || preparing_.under_way() || communicator_.members().nodes() > 1)
     if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
@@ -224,13 +221,13 @@ int StartedQueue::start_first(StartedExchange& one) {
             advanced_by());
   if (post) {
     Post::set(post->number, static_cast<std::int64_t>(communicator_.members().number));
-    observer_.call_decided(one.decision->tally(), one.execution.request().sent_bytes(), Doing::exchanging);
+    observer_.call_decided(one.decision->tally(), one.call.arguments().sent_bytes(), Doing::exchanging);
   }
   if (!one.decision->exchange) return MPI_ERR_NO_MEM;
-  Invocation call = communicator_.next_exchange();
-  call.waits = false;
-  call.observer = post ? &observer_ : nullptr;
-  one.execution.start(*one.decision->exchange, call, communicator_.members().packing());
+  Invocation exchange = communicator_.next_exchange();
+  exchange.waits = false;
+  exchange.observer = post ? &observer_ : nullptr;
+  one.call.start(*one.decision->exchange, exchange, communicator_.members().packing());
   return MPI_SUCCESS;
 }
 
@@ -249,22 +246,11 @@ int StartedQueue::decide(StartedExchange& one) {
   return MPI_SUCCESS;
 }
 
-/// The known decision for `one` if it can be executed here; nullptr: a decision is still to be made.
+/// The known decision for `one`; nullptr: a decision is still to be made.
 Decision* StartedQueue::decided(const StartedExchange& one) const {
   Decision* const known = communicator_.decisions().decided(one.collective(), one.block_bytes());
-  return known ? instead_of(*known, one, communicator_.decisions().known_by_messages(one.collective())) : nullptr;
-}
-
-/// Returns `decision` if it is executed by this library, keeps within the limits, and needs no waiting call of the host
-/// MPI; else `by_messages`.
-Decision* StartedQueue::instead_of(Decision& decision, const StartedExchange& one, Decision* by_messages) const {
-  const bool by_host =
-      !decision.exchange || (decision.sized && decision.spec().family == Family::native) ||
-      (one.block_bytes() > decision.unchecked_bytes &&
-       !communicator_.decisions()
-            .within_limits(decision, one.collective(), !one.execution.request().send, one.block_bytes())
-            .exchange);
-  return by_host ? by_messages : &decision;
+  if (!known || one.call.can_be_started(communicator_, *known)) return known;
+  return communicator_.decisions().known_by_messages(one.collective());
 }
 
 /// Counts `one` in the trials for exchanges of its kind, if there are any. Only the trials of one kind are active at a
@@ -326,15 +312,9 @@ int StartedQueue::settle(StartedExchange& one) {
     tried.tuning.settle();
     one.decision = &tried.by(tried.tuning.next());
   } else if (!one.decision) {
-    Decision& decision = communicator_.decisions().decide(one.collective(), one.block_bytes());
-    one.decision = instead_of(decision, one, nullptr);
-    if (!one.decision) one.decision = &communicator_.decisions().by_messages(one.collective());
+    one.decision = &communicator_.decisions().decide(one.collective(), one.block_bytes());
   }
-  const Request& request = one.execution.request();
-  if (one.decision->sized &&
-      !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,
-                                  communicator_.next_exchange()))
-    one.decision = &communicator_.decisions().by_messages(one.collective());
+  one.decision = &one.call.settle(communicator_, *one.decision, Call::Begun::started);
   return MPI_SUCCESS;
 }
 
@@ -349,9 +329,7 @@ void StartedQueue::over(int error) {
   // This must not wait until the program completes the request: the next exchange may wait for ranks that wait in this
   // one.
   if (is_fault(error)) communicator_.revoke();
-  if (communicator_.options().statistics && one->decision)
-    one->decision->tally().add(one->execution.request().sent_bytes(), std::chrono::steady_clock::now() - one->begin,
-                               one->execution.request().sent_blocks());
+  if (communicator_.options().statistics && one->decision) one->counted.end(one->decision->tally());
   MPI_Request request = one->request;
   one->over.store(true, std::memory_order_release);
   PMPI_Grequest_complete(request);  // from here on `one` may be deleted

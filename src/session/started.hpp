@@ -6,7 +6,6 @@
 /// complete.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -17,7 +16,7 @@
 
 #include "mpi/coroutine.hpp"
 #include "observe/observer.hpp"
-#include "session/execution.hpp"
+#include "session/call.hpp"
 #include "session/started_tuning.hpp"
 #include "session/under_way.hpp"
 
@@ -69,7 +68,6 @@ class StartedQueue final : public Ongoing {
   void count(StartedExchange& one);
   TrialOfStarts* trial_for(const StartedExchange& one);
   Decision* decided(const StartedExchange& one) const;
-  Decision* instead_of(Decision& decision, const StartedExchange& one, Decision* by_messages) const;
   int prepare(StartedExchange& one);
   int settle(StartedExchange& one);
   void over(int error);

@@ -1,0 +1,162 @@
+/// One call of an all-to-all, and the stations that every call passes: the limits of its decision, the agreement on the
+/// sizes of blocks, staging, the exchange, the end of staging, and statistics. A blocking call passes them at once
+/// (interpose/serve.cpp). A non-blocking call (session/started.cpp) and a plan (session/planned.cpp) are kept, and
+/// advance in the progress of the host MPI.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "buffers/host_copy.hpp"
+#include "buffers/staging.hpp"
+#include "exchange/plan.hpp"
+#include "observe/statistics.hpp"
+#include "options/options.hpp"
+#include "session/call_arguments.hpp"
+
+namespace swapmeet {
+
+class Communicator;
+struct Decision;
+
+/// Memory for copies of the blocks of a call. It is used by one call at a time.
+struct CopyMemory {
+  HostCopy send_host_copy, receive_host_copy;
+  Staging send_staging, receive_staging;
+
+  /// Ends the use of the copies, and frees memory that is too large to keep.
+  void release();
+};
+
+/// Why `plan` cannot exchange equal blocks of `block_bytes` bytes; nullptr: it can. The same on all ranks.
+const char* exceeded_limit(const Plan& plan, bool in_place, std::int64_t block_bytes, const Options& options);
+
+/// A call. To be used by one thread at a time.
+class Call {
+ public:
+  /// `arguments` and `memory` must outlive the call.
+  Call(const Arguments& arguments, CopyMemory& memory) : arguments_(arguments), memory_(memory) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  const Arguments& arguments() const { return arguments_; }
+
+  /// Whether the exchange of `decision` can serve this call after the call has been started. The host MPI can start an
+  /// exchange only in the order of the application's calls, and an exchange must not wait. Local.
+  bool can_be_started(const Communicator& communicator, const Decision& decision) const;
+
+  /// The decision for this call, after `decision` was made for calls of its kind. The ranks agree on the sizes of
+  /// blocks, if the exchange needs that; then it is collective. If the call exceeds a limit, it is left to the host MPI.
+  /// If it has been `started`, the host MPI can no longer start it, and it is executed by messages instead.
+  enum class Begun : std::uint8_t { now, started };
+  Decision& settle(Communicator& communicator, Decision& decision, Begun begun) const;
+
+  /// The error of MPI for a datatype of blocks with data: it may not be committed, for example. An error by which MPI
+  /// refuses an argument takes precedence over others. MPI_SUCCESS if there is none. Local.
+  int check_types(MPI_Comm packing) const;
+
+  /// Exchanges the blocks, and waits for the end. Blocks that `exchange` cannot use where they lie are exchanged from
+  /// and to copies of them. An error of this rank (`invocation.failure`, or an error in copying) does not end the
+  /// exchange, because the other ranks are already in it: the rank takes part and passes the error on. `packing`: the
+  /// communicator to pack on. `sent` is set as by Exchange::run().
+  int run(Exchange& exchange, Invocation invocation, MPI_Comm packing, bool& sent);
+
+  /// Variant of run() that does not wait. start() includes check_types(). advance() returns `unfinished`, or the result
+  /// when the exchange is over.
+  void start(Exchange& exchange, Invocation invocation, MPI_Comm packing);
+  int advance();
+  bool under_way() const { return state_ != State::idle; }
+
+  /// Whether blocks of the last exchange were in device memory.
+  bool used_device() const { return used_device_; }
+
+  /// Bytes of staging memory that `exchange` needs.
+  std::int64_t staging_bytes(const Exchange& exchange) const;
+
+ protected:
+  /// The host MPI executes the exchange from now on, by `request`.
+  void runs_on_host(MPI_Request request) { state_ = State::on_host, on_host_ = request; }
+
+ private:
+  const char* exceeded_limit_of(const Communicator& communicator, const Decision& decision) const;
+
+  enum class State : std::uint8_t { idle, empty, exchanging, on_host };
+
+  bool stages_send(const Exchange& exchange) const {
+    return arguments_.in_place ? !exchange.swaps(arguments_.receive) : !exchange.takes(arguments_.send, false);
+  }
+  bool stages_receive(const Exchange& exchange) const {
+    const bool swaps = arguments_.in_place && exchange.swaps(arguments_.receive);
+    return !swaps && !exchange.takes(arguments_.receive, arguments_.in_place);
+  }
+  void prepare(Exchange& exchange, Invocation& invocation, MPI_Comm packing);
+  int bring_to_host();
+  int stage();
+  int unstage();
+  int end(int error);
+  int test_host();
+
+  const Arguments& arguments_;
+  CopyMemory& memory_;
+  State state_ = State::idle;
+  bool stages_send_ = false, stages_receive_ = false, used_device_ = false;
+  bool copies_ = false;        ///< some blocks are exchanged from or to copies
+  int failure_ = MPI_SUCCESS;  ///< result of an exchange without data
+  Exchange* exchange_ = nullptr;
+  Observer* observer_ = nullptr;  ///< of the exchange
+  MPI_Comm packing_ = MPI_COMM_NULL;
+  MPI_Request on_host_ = MPI_REQUEST_NULL;
+  std::optional<Blocks> send_, receive_;  ///< the blocks that the exchange uses
+};
+
+/// A call that outlives the function which begins it, with copies of the arguments. It can be started many times.
+class KeptCall final : public Call {
+ public:
+  explicit KeptCall(Request request)
+      : Call(kept_arguments_, memory_), request_(std::move(request)), kept_arguments_(request_.arguments()) {}
+
+  const Request& request() const { return request_; }
+
+  /// Sets the buffers of the next exchange. Requires that both sides are plain blocks, not in place.
+  void lie_at(const void* send, const void* receive) {
+    request_.send->lie_at(send);
+    request_.receive.lie_at(receive);
+    kept_arguments_.send = request_.send->blocks();
+    kept_arguments_.receive = request_.receive.blocks();
+  }
+
+  /// Frees the datatypes of the request, after which no exchange can be started. Requires that none is under way.
+  void free_types() {
+    if (request_.send) request_.send->free_types();
+    request_.receive.free_types();
+  }
+
+  /// Starts the exchange by the host MPI, on `comm`. Returns an error of MPI; then the exchange is not under way.
+  int start_on_host(MPI_Comm comm);
+
+ private:
+  Request request_;
+  Arguments kept_arguments_;
+  CopyMemory memory_;
+};
+
+/// The statistics of one call that is counted.
+class CallCount {
+ public:
+  void begin(const Arguments& arguments) {
+    bytes_ = arguments.sent_bytes();
+    blocks_ = arguments.sent_blocks();
+    began_ = std::chrono::steady_clock::now();
+  }
+  void end(Tally& tally) const { end(tally, std::chrono::steady_clock::now() - began_); }
+  void end(Tally& tally, std::chrono::nanoseconds time) const { tally.add(bytes_, time, blocks_); }
+
+ private:
+  std::uint64_t bytes_ = 0;
+  Rank blocks_ = 0;
+  std::chrono::steady_clock::time_point began_{};
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,58 @@
+/// The arguments of a call of an all-to-all, in the form in which the call passes through the library.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "buffers/blocks.hpp"
+#include "buffers/owned_blocks.hpp"
+#include "schedule/collective.hpp"
+#include "schedule/schedule.hpp"
+#include "topology/neighbourhood.hpp"
+
+namespace swapmeet {
+
+/// The arguments of a call, in which no mistake was found. They refer to the application's arrays and to the datatypes.
+struct Arguments {
+  Collective collective;
+  bool in_place;
+  Blocks send, receive;                          ///< the same blocks if the call is in place
+  Degrees blocks;                                ///< number of blocks on each side
+  const Neighbourhood* neighbourhood = nullptr;  ///< virtual topology of a neighbourhood collective; nullptr for others
+
+  /// Number of blocks in the buffer that this rank sends from.
+  Rank sent_blocks() const { return in_place ? blocks.in : blocks.out; }
+
+  /// The peer of each block of a side, as Staging::reserve() takes it. Empty if block i belongs to rank i.
+  std::span<const Rank> to() const {
+    return neighbourhood ? std::span<const Rank>(neighbourhood->to) : std::span<const Rank>();
+  }
+  std::span<const Rank> from() const {
+    return neighbourhood ? std::span<const Rank>(neighbourhood->from) : std::span<const Rank>();
+  }
+
+  /// Size of each block, in bytes; 0 for blocks of unequal size.
+  std::int64_t block_bytes() const { return of_unequal_blocks(collective) ? 0 : receive.bytes(0); }
+  /// Number of bytes that this rank sends.
+  std::uint64_t sent_bytes() const;
+  bool are_empty() const { return is_empty(collective, send, receive); }
+};
+
+/// The arguments of a call that outlives the function which received them: copies of the arrays and of the datatypes.
+struct Request {
+  Collective collective;
+  std::optional<OwnedBlocks> send;  ///< nothing: MPI_IN_PLACE
+  OwnedBlocks receive;
+  Degrees blocks;                                        ///< number of blocks sent and received
+  std::shared_ptr<const Neighbourhood> neighbourhood{};  ///< nullptr: not an exchange with neighbours
+
+  /// The arguments, which refer to this object.
+  Arguments arguments() const {
+    const Blocks received = receive.blocks();
+    return {collective, !send, send ? send->blocks() : received, received, blocks, neighbourhood.get()};
+  }
+};
+
+}  // namespace swapmeet

@@ -99,13 +99,14 @@ void bind_varying_counts(nanobind::module_& m);
 /// Workloads: workload_bindings.cpp.
 void bind_workloads(nanobind::module_& m);
 
-/// Options, rules and the choice: choice_bindings.cpp. With bind_memory(), whose evidence it takes.
+/// Options and the choice: choice_bindings.cpp. Calls bind_evidence() and bind_memory().
 void bind_choice(nanobind::module_& m);
 
 /// Trials of the online choice: trials_bindings.cpp.
 void bind_trials(nanobind::module_& m);
 
-/// Evidence between runs: memory_bindings.cpp.
+/// Evidence, its files, and the store of evidence between runs: memory_bindings.cpp. The store takes options.
+void bind_evidence(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
 
 /// GOAL, rounds and estimates on networks: estimate_bindings.cpp.

@@ -35,22 +35,22 @@ void bind_choice(nb::module_& m) {
       .value("alltoall", Collective::alltoall)
       .value("alltoallv", Collective::alltoallv)
       .value("alltoallw", Collective::alltoallw);
-  nb::class_<Rule>(m, "Rule", "One rule of the automatic choice. Ranges are (least, most), both included.")
-      .def_ro("collective", &Rule::collective)
-      .def_prop_ro("ranks", [](const Rule& r) { return std::make_tuple(r.ranks.least, r.ranks.most); })
-      .def_prop_ro("nodes", [](const Rule& r) { return std::make_tuple(r.nodes.least, r.nodes.most); })
-      .def_prop_ro(
-          "per_node", [](const Rule& r) { return std::make_tuple(r.per_node.least, r.per_node.most); },
-          "Ranks of the node that has the fewest.")
-      .def_prop_ro("bytes", [](const Rule& r) { return std::make_tuple(r.bytes.least, r.bytes.most); })
-      .def_ro("spec", &Rule::spec)
-      .def_ro("origin", &Rule::origin, "Where the thresholds come from.");
-  nb::class_<Tuning>(m, "Tuning", "A tuning file that was read.")
-      .def_ro("file", &Tuning::file, "Empty: no file.")
-      .def_ro("mpi", &Tuning::mpi)
-      .def_ro("machine", &Tuning::machine)
-      .def_ro("rules", &Tuning::rules)
-      .def_prop_ro("fingerprint", &Tuning::fingerprint, "The same for files with the same rules.");
+  nb::enum_<Measurer>(m, "Measurer", "Who measured; a later one outranks those before it.")
+      .value("model", Measurer::model)
+      .value("calibration", Measurer::calibration)
+      .value("trial", Measurer::trial)
+      .value("tune", Measurer::tune);
+  nb::class_<CallKind>(m, "CallKind", "Calls for which one choice is made.")
+      .def(
+          "__init__",
+          [](CallKind* self, Collective collective, Rank ranks, std::int64_t block_bytes, std::string_view nodes) {
+            new (self) CallKind(kind_of(collective, shape_of(ranks, nodes), block_class(block_bytes)));
+          },
+          "collective"_a, "ranks"_a, "block_bytes"_a, "nodes"_a = "")
+      .def_rw("size_class", &CallKind::size_class)
+      .def_ro("nodes", &CallKind::nodes)
+      .def("__eq__", &equals<CallKind>);
+  bind_evidence(m);
   nb::class_<Options>(m, "Options", "The library's options, as read from an environment.")
       .def_ro("problems", &Options::problems, "A sentence for each value that could not be used.")
       .def_ro("explain", &Options::explain, "SWAPMEET_EXPLAIN.")
@@ -78,21 +78,6 @@ void bind_choice(nb::module_& m) {
         return rows;
       },
       "(name, type, default, meaning) of each option.");
-  nb::enum_<Measurer>(m, "Measurer", "Who measured; a later one outranks those before it.")
-      .value("model", Measurer::model)
-      .value("calibration", Measurer::calibration)
-      .value("trial", Measurer::trial)
-      .value("tune", Measurer::tune);
-  nb::class_<CallKind>(m, "CallKind", "Calls for which one choice is made.")
-      .def(
-          "__init__",
-          [](CallKind* self, Collective collective, Rank ranks, std::int64_t block_bytes, std::string_view nodes) {
-            new (self) CallKind(kind_of(collective, shape_of(ranks, nodes), block_class(block_bytes)));
-          },
-          "collective"_a, "ranks"_a, "block_bytes"_a, "nodes"_a = "")
-      .def_rw("size_class", &CallKind::size_class)
-      .def_ro("nodes", &CallKind::nodes)
-      .def("__eq__", &equals<CallKind>);
   bind_memory(m);
   nb::class_<Expectation>(m, "Expectation", "What a spec is expected to take (src/choose/expectation.hpp).")
       .def_ro("spec", &Expectation::spec)
@@ -190,22 +175,6 @@ void bind_choice(nb::module_& m) {
         return tuned(collective, shape_of(ranks, nodes), options);
       },
       "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "", "Whether a tuning file has rules for such calls.");
-  m.def(
-      "parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a,
-      "Read what a tuning file says; ValueError with line and reason if it is none.");
-  m.def(
-      "find_tuning",
-      [](const std::string& named, const std::string& mpi) {
-        std::vector<std::string> problems;
-        Tuning tuning = find_tuning(named, mpi, problems);
-        return std::make_tuple(std::move(tuning), std::move(problems));
-      },
-      "named"_a, "mpi"_a, "The file that the library would use, and what is wrong with those before it.");
-  m.def("standard_tuning_files", &standard_tuning_files, "kind"_a,
-        "Where a file for an MPI of that kind is looked for, the first one first.");
-  m.def("machine_signature", &machine_signature, "The processor and how many cores of it this machine has.");
-  m.def("mpi_signature", &mpi_signature, "library_version"_a,
-        "As in \"openmpi 5.0.11\", of what MPI_Get_library_version() says; empty for others.");
 }
 
 }  // namespace swapmeet

@@ -848,40 +848,142 @@ class Collective(enum.Enum):
 
     alltoallw = 2
 
-class Rule:
+class Measurer(enum.Enum):
+    """Who measured; a later one outranks those before it."""
+
+    model = 0
+
+    calibration = 1
+
+    trial = 2
+
+    tune = 3
+
+class CallKind:
+    """Calls for which one choice is made."""
+
+    def __init__(self, collective: Collective, ranks: int, block_bytes: int, nodes: str = '') -> None: ...
+
+    @property
+    def size_class(self) -> int: ...
+
+    @size_class.setter
+    def size_class(self, arg: int, /) -> None: ...
+
+    @property
+    def nodes(self) -> int: ...
+
+    def __eq__(self, arg: object, /) -> bool: ...
+
+class Evidence:
     """
-    One rule of the automatic choice. Ranges are (least, most), both included.
+    A measured time, or a rule of a tuning file (src/evidence/evidence.hpp).
     """
+
+    @overload
+    def __init__(self, collective: Collective, ranks: int, nodes: int, per_node: tuple[int, int], size_class: int, spec: Spec, calls: int, mean_s: float, spread_s: float, by: str = 'trial', date: int = 0, made: int = 0, program: int = 0) -> None: ...
+
+    @overload
+    def __init__(self, kind: CallKind, spec: Spec, calls: int, mean_s: float, spread_s: float, by: Measurer = Measurer.trial, date: int = 0, made: int = 0) -> None: ...
+
+    @property
+    def kind(self) -> CallKind: ...
 
     @property
     def collective(self) -> Collective: ...
 
     @property
-    def ranks(self) -> tuple[int, int]: ...
+    def ranks(self) -> int:
+        """The least, of a rule."""
 
     @property
-    def nodes(self) -> tuple[int, int]: ...
+    def nodes(self) -> int:
+        """The least, of a rule."""
+
+    @property
+    def rank_range(self) -> tuple[int, int]:
+        """(least, most), both included."""
+
+    @property
+    def node_range(self) -> tuple[int, int]: ...
 
     @property
     def per_node(self) -> tuple[int, int]:
-        """Ranks of the node that has the fewest."""
+        """Ranks of the node that has the fewest, and the most."""
 
     @property
-    def bytes(self) -> tuple[int, int]: ...
+    def bytes(self) -> tuple[int, int]:
+        """Sizes of blocks: (least, most)."""
+
+    @property
+    def size_class(self) -> int:
+        """k: blocks of about 2**k bytes; -1: unknown."""
 
     @property
     def spec(self) -> Spec: ...
 
     @property
-    def origin(self) -> str:
-        """Where the thresholds come from."""
-
-class Tuning:
-    """A tuning file that was read."""
+    def calls(self) -> int: ...
 
     @property
-    def file(self) -> str:
-        """Empty: no file."""
+    def mean_s(self) -> float: ...
+
+    @property
+    def spread_s(self) -> float:
+        """Standard deviation of the mean."""
+
+    @property
+    def by(self) -> str: ...
+
+    @property
+    def date(self) -> int:
+        """Seconds since 1970."""
+
+    @property
+    def made(self) -> int:
+        """
+        Such calls on each communicator of the last run, at least; 0: not known.
+        """
+
+    @property
+    def program(self) -> int:
+        """That made them: program_number()."""
+
+    @property
+    def origin(self) -> str:
+        """Where a rule is in its file."""
+
+    @property
+    def line(self) -> str:
+        """As a file has it."""
+
+    @property
+    def plausible(self) -> bool: ...
+
+def parse_evidence(line: str) -> Evidence:
+    """
+    Read a line of a file of memory or a tuning file; ValueError with column and reason if it is none.
+    """
+
+def block_class(block_bytes: int) -> int: ...
+
+def bytes_of_class(size_class: int) -> tuple[int, int]: ...
+
+def kind_of(collective: Collective, ranks: int, nodes: str = '') -> tuple[int, int, int]:
+    """Nodes, ranks of the smallest, ranks of the largest."""
+
+def usable(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """What a choice may rest on: evidence of calls on several nodes."""
+
+def merged(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """One of each kind, spec and measurer, within the bounds of a file."""
+
+class MemoryKey:
+    """What evidence holds for."""
+
+    def __init__(self, mpi: str, machine: str, library: str) -> None: ...
+
+    def __eq__(self, arg: object, /) -> bool: ...
 
     @property
     def mpi(self) -> str: ...
@@ -890,11 +992,97 @@ class Tuning:
     def machine(self) -> str: ...
 
     @property
-    def rules(self) -> list[Rule]: ...
+    def library(self) -> str: ...
+
+    @property
+    def file_name(self) -> str: ...
+
+class EvidenceFile:
+    """A file of memory, or a tuning file, that was read."""
+
+    @property
+    def file(self) -> str:
+        """Empty: no file."""
+
+    @property
+    def key(self) -> MemoryKey: ...
+
+    @property
+    def mpi(self) -> str: ...
+
+    @property
+    def machine(self) -> str: ...
+
+    @property
+    def evidence(self) -> list[Evidence]: ...
+
+    @property
+    def rules(self) -> list[Evidence]:
+        """The evidence of a tuning file."""
 
     @property
     def fingerprint(self) -> int:
         """The same for files with the same rules."""
+
+    @property
+    def lines(self) -> int: ...
+
+    @property
+    def unusable(self) -> int:
+        """Lines that say nothing that can be true."""
+
+    @property
+    def problem(self) -> str:
+        """Of the first of these."""
+
+def parse_memory(text: str) -> EvidenceFile:
+    """Read a file of memory; ValueError with line and reason if it is none."""
+
+def parse_tuning(text: str) -> EvidenceFile:
+    """
+    Read what a tuning file says; ValueError with line and reason if it is none.
+    """
+
+def find_tuning(named: str, mpi: str) -> tuple[EvidenceFile, list[str]]:
+    """
+    The file that the library would use, and what is wrong with those before it.
+    """
+
+def standard_tuning_files(kind: str) -> list[str]:
+    """
+    Where a file for an MPI of that kind is looked for, the first one first.
+    """
+
+def machine_signature() -> str:
+    """The processor and how many cores of it this machine has."""
+
+def mpi_signature(library_version: str) -> str:
+    """
+    As in "openmpi 5.0.11", of what MPI_Get_library_version() says; empty for others.
+    """
+
+def memory_text(key: MemoryKey, evidence: Sequence[Evidence]) -> str: ...
+
+def memory_folder() -> str:
+    """Where the user's files are; empty: there is no such place."""
+
+def site_memory_folders() -> list[str]: ...
+
+def program_number() -> int:
+    """Of the command line of this process."""
+
+def cluster_signature() -> str:
+    """The machine, as files of memory name it."""
+
+def host_class(host: str) -> str: ...
+
+def add_to_memory(file: str, key: MemoryKey, evidence: Sequence[Evidence], replace_other: bool = False) -> str:
+    """Merge evidence into a file; empty, or why not."""
+
+def change_memory(file: str, change: Callable[[Sequence[Evidence]], Sequence[Evidence]]) -> str:
+    """
+    Replace the evidence of a file by what is made of it; empty, or why not.
+    """
 
 class Options:
     """The library's options, as read from an environment."""
@@ -940,7 +1128,7 @@ class Options:
         """SWAPMEET_ALGORITHM; None: the automatic choice."""
 
     @property
-    def tuning(self) -> Tuning:
+    def tuning(self) -> EvidenceFile:
         """The tuning file that counts, if read_options() was told the MPI."""
 
     @property
@@ -961,185 +1149,6 @@ def read_options(environment: Sequence[str], world_ranks: int = 1, mpi: str = ''
 
 def option_table() -> list[tuple[str, str, str, str]]:
     """(name, type, default, meaning) of each option."""
-
-class Measurer(enum.Enum):
-    """Who measured; a later one outranks those before it."""
-
-    model = 0
-
-    calibration = 1
-
-    trial = 2
-
-    tune = 3
-
-class CallKind:
-    """Calls for which one choice is made."""
-
-    def __init__(self, collective: Collective, ranks: int, block_bytes: int, nodes: str = '') -> None: ...
-
-    @property
-    def size_class(self) -> int: ...
-
-    @size_class.setter
-    def size_class(self, arg: int, /) -> None: ...
-
-    @property
-    def nodes(self) -> int: ...
-
-    def __eq__(self, arg: object, /) -> bool: ...
-
-class Evidence:
-    """The time of one spec for calls of one kind (src/choose/evidence.hpp)."""
-
-    @overload
-    def __init__(self, collective: Collective, ranks: int, nodes: int, per_node: tuple[int, int], size_class: int, spec: Spec, calls: int, mean_s: float, spread_s: float, by: str = 'trial', date: int = 0, made: int = 0, program: int = 0) -> None: ...
-
-    @overload
-    def __init__(self, kind: CallKind, spec: Spec, calls: int, mean_s: float, spread_s: float, by: Measurer = Measurer.trial, date: int = 0, made: int = 0) -> None: ...
-
-    @property
-    def kind(self) -> CallKind: ...
-
-    @property
-    def collective(self) -> Collective: ...
-
-    @property
-    def ranks(self) -> int: ...
-
-    @property
-    def nodes(self) -> int: ...
-
-    @property
-    def per_node(self) -> tuple[int, int]:
-        """Ranks of the node that has the fewest, and the most."""
-
-    @property
-    def size_class(self) -> int:
-        """k: blocks of about 2**k bytes; -1: unknown."""
-
-    @property
-    def spec(self) -> Spec: ...
-
-    @property
-    def calls(self) -> int: ...
-
-    @property
-    def mean_s(self) -> float: ...
-
-    @property
-    def spread_s(self) -> float:
-        """Standard deviation of the mean."""
-
-    @property
-    def by(self) -> str: ...
-
-    @property
-    def date(self) -> int:
-        """Seconds since 1970."""
-
-    @property
-    def made(self) -> int:
-        """
-        Such calls on each communicator of the last run, at least; 0: not known.
-        """
-
-    @property
-    def program(self) -> int:
-        """That made them: program_number()."""
-
-    @property
-    def line(self) -> str:
-        """As a file of memory has it."""
-
-    @property
-    def plausible(self) -> bool: ...
-
-def parse_evidence(line: str) -> Evidence:
-    """
-    Read a line of a file of memory; ValueError with column and reason if it is none.
-    """
-
-def block_class(block_bytes: int) -> int: ...
-
-def bytes_of_class(size_class: int) -> tuple[int, int]: ...
-
-def kind_of(collective: Collective, ranks: int, nodes: str = '') -> tuple[int, int, int]:
-    """Nodes, ranks of the smallest, ranks of the largest."""
-
-def rules_of(evidence: Sequence[Evidence]) -> list[Rule]:
-    """Rules that evidence is enough for."""
-
-def usable(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """What a choice may rest on: evidence of calls on several nodes."""
-
-def merged(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """One of each kind, spec and measurer, within the bounds of a file."""
-
-class MemoryKey:
-    """What evidence holds for."""
-
-    def __init__(self, mpi: str, machine: str, library: str) -> None: ...
-
-    def __eq__(self, arg: object, /) -> bool: ...
-
-    @property
-    def mpi(self) -> str: ...
-
-    @property
-    def machine(self) -> str: ...
-
-    @property
-    def library(self) -> str: ...
-
-    @property
-    def file_name(self) -> str: ...
-
-class Remembered:
-    """A file of memory that was read."""
-
-    @property
-    def key(self) -> MemoryKey: ...
-
-    @property
-    def evidence(self) -> list[Evidence]: ...
-
-    @property
-    def lines(self) -> int: ...
-
-    @property
-    def unusable(self) -> int:
-        """Lines that say nothing that can be true."""
-
-    @property
-    def problem(self) -> str:
-        """Of the first of these."""
-
-def parse_memory(text: str) -> Remembered:
-    """Read a file of memory; ValueError with line and reason if it is none."""
-
-def memory_text(key: MemoryKey, evidence: Sequence[Evidence]) -> str: ...
-
-def memory_folder() -> str:
-    """Where the user's files are; empty: there is no such place."""
-
-def site_memory_folders() -> list[str]: ...
-
-def program_number() -> int:
-    """Of the command line of this process."""
-
-def cluster_signature() -> str:
-    """The machine, as files of memory name it."""
-
-def host_class(host: str) -> str: ...
-
-def add_to_memory(file: str, key: MemoryKey, evidence: Sequence[Evidence], replace_other: bool = False) -> str:
-    """Merge evidence into a file; empty, or why not."""
-
-def change_memory(file: str, change: Callable[[Sequence[Evidence]], Sequence[Evidence]]) -> str:
-    """
-    Replace the evidence of a file by what is made of it; empty, or why not.
-    """
 
 class MemoryStore:
     """What a process remembers of earlier runs, and adds."""
@@ -1257,29 +1266,6 @@ def tries(collective: Collective, ranks: int, options: Options, nodes: str = '')
 
 def tuned(collective: Collective, ranks: int, options: Options, nodes: str = '') -> bool:
     """Whether a tuning file has rules for such calls."""
-
-def parse_tuning(text: str) -> Tuning:
-    """
-    Read what a tuning file says; ValueError with line and reason if it is none.
-    """
-
-def find_tuning(named: str, mpi: str) -> tuple[Tuning, list[str]]:
-    """
-    The file that the library would use, and what is wrong with those before it.
-    """
-
-def standard_tuning_files(kind: str) -> list[str]:
-    """
-    Where a file for an MPI of that kind is looked for, the first one first.
-    """
-
-def machine_signature() -> str:
-    """The processor and how many cores of it this machine has."""
-
-def mpi_signature(library_version: str) -> str:
-    """
-    As in "openmpi 5.0.11", of what MPI_Get_library_version() says; empty for others.
-    """
 
 class Trials:
     """

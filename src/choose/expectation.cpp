@@ -23,11 +23,10 @@ double least_deviation(const Evidence& evidence) {
   }
 }
 
-/// Whether evidence for one kind of call counts for another: the kinds differ in nothing but the size.
-bool akin(const CallKind& one, const CallKind& other) {
-  CallKind same_size = other;
-  same_size.size_class = one.size_class;
-  return same_size == one;
+/// Whether measurements of calls count for a kind of call: they differ in nothing but the size of blocks.
+bool akin(const CallKind& kind, const Evidence& measured) {
+  return measured.collective == kind.collective && measured.ranks.has(kind.ranks) && measured.nodes.has(kind.nodes) &&
+         measured.per_node == Range{kind.least_per_node, kind.most_per_node} && measured.direct == kind.direct;
 }
 
 /// Returns the additional uncertainty, as a deviation of the logarithm, if evidence with one block size is used for
@@ -47,12 +46,12 @@ double squared(double x) { return x * x; }
 /// Whether the spec of `further` was measured with a size between that of `kind` and its own: then `further` does not
 /// count.
 bool hidden(const Evidence& further, const CallKind& kind, std::span<const Evidence> evidence) {
-  const std::int32_t from = kind.size_class, to = further.kind.size_class;
+  const std::int32_t from = kind.size_class, to = further.size_class();
   if (from == unknown_class || to == unknown_class) return false;
   return std::ranges::any_of(evidence, [&](const Evidence& one) {
-    const std::int32_t between = one.kind.size_class;
+    const std::int32_t between = one.size_class();
     const bool nearer = from < to ? from <= between && between < to : to < between && between <= from;
-    return nearer && one.spec == further.spec && akin(kind, one.kind) && plausible(one);
+    return nearer && one.spec == further.spec && akin(kind, one) && plausible(one);
   });
 }
 
@@ -60,7 +59,7 @@ bool hidden(const Evidence& further, const CallKind& kind, std::span<const Evide
 /// one does not count.
 bool contradicted(const Evidence& stored, std::span<const Evidence> evidence) {
   return stored.date != 0 && std::ranges::any_of(evidence, [&](const Evidence& now) {
-           return now.date == 0 && now.kind == stored.kind && now.spec == stored.spec && plausible(now) &&
+           return now.date == 0 && now.of_same_calls(stored) && now.spec == stored.spec && plausible(now) &&
                   (stored.mean_s > 2 * now.mean_s || now.mean_s > 2 * stored.mean_s);
          });
 }
@@ -132,8 +131,7 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& f
   place(Spec{}, family.seconds(Spec{}, bytes));
   for (std::size_t i = 0; i < family.size(); ++i) place(family.spec(i), family.seconds(i, bytes));
   for (const Evidence& one : evidence) {
-    if (!akin(kind, one.kind) || !plausible(one) || contradicted(one, evidence) || hidden(one, kind, evidence))
-      continue;
+    if (!akin(kind, one) || !plausible(one) || contradicted(one, evidence) || hidden(one, kind, evidence)) continue;
     auto found = std::ranges::find(all, one.spec, &Expectation::spec);
     if (found == all.end()) {
       const double price_s = family.seconds(one.spec, bytes);
@@ -142,10 +140,11 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& f
       found = all.end() - 1;
     }
     const auto i = static_cast<std::size_t>(found - all.begin());
-    const bool any_size = one.kind.size_class == unknown_class;  // the sizes of one program are mostly alike
-    const double price_s = family.seconds(one.spec, any_size ? bytes : typical_bytes(one.kind.size_class));
+    const std::int32_t size_class = one.size_class();
+    const bool any_size = size_class == unknown_class;  // the sizes of one program are mostly alike
+    const double price_s = family.seconds(one.spec, any_size ? bytes : typical_bytes(size_class));
     if (std::abs(elementary::log(one.mean_s / price_s)) > most_off) continue;
-    const double far = distance(one.spec, kind.size_class, one.kind.size_class, family);
+    const double far = distance(one.spec, kind.size_class, size_class, family);
     const double spread = std::max(one.spread_s / one.mean_s, least_deviation(one));
     measured[i].add({elementary::log(one.mean_s / price_s), elementary::hypot(spread, far)}, one.calls);
     // evidence with another size corrects the model's time, but is no measurement of this size

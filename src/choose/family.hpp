@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "choose/evidence.hpp"
 #include "choose/means.hpp"
+#include "evidence/evidence.hpp"
 #include "model/machine.hpp"
 #include "model/price.hpp"
 #include "model/work.hpp"

@@ -11,8 +11,9 @@
 #include <utility>
 
 #include "choose/setup_policy.hpp"
-#include "schedule/owned_file.hpp"
-#include "options/tuning.hpp"
+#include "evidence/line.hpp"
+#include "evidence/merge.hpp"
+#include "evidence/signatures.hpp"
 #include "schedule/names.hpp"
 
 namespace swapmeet {
@@ -43,7 +44,7 @@ std::string text_of(const std::vector<Evidence>& evidence, std::size_t most_byte
   std::string text;
   for (std::size_t i = 0, end = 0; i < evidence.size(); i = end) {
     std::string kind;
-    for (end = i; end < evidence.size() && evidence[end].kind == evidence[i].kind; ++end)
+    for (end = i; end < evidence.size() && evidence[end].of_same_calls(evidence[i]); ++end)
       kind += evidence_line(evidence[end]) + '\n';
     if (text.size() + kind.size() <= most_bytes) text += kind;
   }
@@ -77,7 +78,7 @@ void MemoryStore::begin(const Options& options, const std::string& mpi, const st
   library_ = library;
 }
 
-const MemoryKey& MemoryStore::key() {
+const EvidenceKey& MemoryStore::key() {
   if (key_.mpi.empty()) key_ = {mpi_, cluster_signature(), library_};
   return key_;
 }
@@ -110,10 +111,10 @@ void MemoryStore::read(const std::string& file, Owner owner) {
     return;
   }
   if (text->empty()) return;
-  const Result<Remembered> read = parse_memory(*text);
+  const Result<EvidenceFile> read = parse_memory(*text);
   if (!read) return warn(file, read.problem().text(), "doing without it");
   if (!(read->key == key())) {
-    const MemoryKey& other = read->key;
+    const EvidenceKey& other = read->key;
     return warn(file,
                 "it is for " + other.mpi + " on " + in_quotes(other.machine, 100) + " with version " + other.library +
                     ", and this is " + key().mpi + " on " + in_quotes(key().machine, 100) + " with " + key().library,
@@ -144,12 +145,12 @@ Recalled MemoryStore::recall(Rank ranks) {
   if (known != recalled_by_ranks_.end()) return known->second;
   std::vector<Evidence> of_ranks;
   for (const Evidence& one : recalled_)
-    if (one.kind.ranks == ranks) merge(of_ranks, one);
+    if (one.ranks.has(ranks)) merge(of_ranks, one);
   keep_within_bounds(of_ranks);
   bool many = false;
   for (Evidence& one : of_ranks) {
     if (one.made.calls > 0 && one.made.program != program()) one.made = {};
-    many = many || (one.kind.nodes > 1 && static_cast<double>(one.made.calls) >= SetupPolicy::first_calls);
+    many = many || (one.nodes.most > 1 && static_cast<double>(one.made.calls) >= SetupPolicy::first_calls);
   }
   return recalled_by_ranks_.emplace(ranks, Recalled{text_of(of_ranks, most_recalled_bytes), many}).first->second;
 }
@@ -182,7 +183,7 @@ bool MemoryStore::is_news(const CallKind& kind, std::int64_t calls) const {
     return std::bit_width(static_cast<std::uint64_t>(std::min(number, most_calls)));
   };
   return std::ranges::any_of(recalled_, [&](const Evidence& one) {
-    return one.kind == kind && (one.made.program != program_ || magnitude(one.made.calls) != magnitude(calls));
+    return one.kind() == kind && (one.made.program != program_ || magnitude(one.made.calls) != magnitude(calls));
   });
 }
 
@@ -193,7 +194,7 @@ void MemoryStore::write() {
   const std::int64_t now = std::time(nullptr);
   for (const auto& [kind, calls] : std::exchange(made_, {})) {
     news = news || is_news(kind, calls);
-    learnt.push_back({.kind = kind, .spec = {}, .date = now, .made = {calls, program()}});
+    learnt.push_back(Evidence(kind, {}, 0, 0, 0, Measurer::trial, now, {calls, program()}));
   }
   if (!writes_ || !news) return;
   const std::string file = own_file();
@@ -207,20 +208,23 @@ void MemoryStore::write() {
 
 std::vector<Evidence> parse_recalled(std::string_view text) {
   std::vector<Evidence> all;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (const Result<Evidence> one = parse_evidence(text.substr(0, end))) all.push_back(*one);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  Lines lines(text);
+  while (lines.next(false))
+    if (Result<Evidence> one = parse_evidence(lines)) all.push_back(std::move(*one));
   return all;
 }
 
-std::string add_to_memory(const std::string& file, const MemoryKey& key, const std::vector<Evidence>& evidence,
+std::vector<Evidence> usable(std::vector<Evidence> evidence) {
+  std::erase_if(evidence, [](const Evidence& one) { return one.nodes.most == 1; });
+  return evidence;
+}
+
+std::string add_to_memory(const std::string& file, const EvidenceKey& key, const std::vector<Evidence>& evidence,
                           bool replace_other) {
   return replace_owned(file, most_bytes_of_memory, [&](const std::string& present) -> Result<std::string> {
     std::vector<Evidence> all;
     if (!present.empty()) {
-      const Result<Remembered> read = parse_memory(present);
+      const Result<EvidenceFile> read = parse_memory(present);
       if (read && read->key == key) {
         for (const Evidence& one : read->evidence) merge(all, one);
       } else if (!replace_other) {
@@ -236,7 +240,7 @@ std::string add_to_memory(const std::string& file, const MemoryKey& key, const s
 std::string change_memory(const std::string& file,
                           const std::function<std::vector<Evidence>(std::vector<Evidence>)>& change) {
   return replace_owned(file, most_bytes_of_memory, [&](const std::string& present) -> Result<std::string> {
-    const Result<Remembered> read = parse_memory(present);
+    const Result<EvidenceFile> read = parse_memory(present);
     if (!read) return read.problem();
     return memory_text(read->key, change(read->evidence));
   });

@@ -10,9 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "choose/memory.hpp"
-#include "schedule/owned_file.hpp"
+#include "evidence/evidence.hpp"
+#include "evidence/file.hpp"
 #include "options/options.hpp"
+#include "schedule/owned_file.hpp"
 
 namespace swapmeet {
 
@@ -56,7 +57,7 @@ class MemoryStore {
   std::string file();
 
  private:
-  const MemoryKey& key();
+  const EvidenceKey& key();
   std::string own_file();
   void read(const std::string& file, Owner owner);
   std::uint64_t program();
@@ -66,7 +67,7 @@ class MemoryStore {
   std::mutex mutex_;
   std::string mpi_, library_, named_;
   bool reads_ = false, writes_ = false, usual_places_ = true, was_read_ = false, has_warned_ = false;
-  MemoryKey key_;
+  EvidenceKey key_;
   std::optional<std::uint64_t> program_;
   std::vector<Evidence> recalled_, learnt_;
   std::map<CallKind, std::int64_t> made_;
@@ -77,9 +78,14 @@ class MemoryStore {
 /// Parses a text from recall(). Lines that are no evidence are skipped.
 std::vector<Evidence> parse_recalled(std::string_view text);
 
+/// Returns the evidence on which a choice may rest: that of calls on several nodes, with its uncertainty
+/// (expectation.hpp). On one node a call takes less time than ranks need to leave the collective before it, so
+/// that a few calls of several runs are no reliable measurement.
+std::vector<Evidence> usable(std::vector<Evidence> evidence);
+
 /// Adds evidence to a memory file, merged with its contents if they have the same key. A file with another key, or with
 /// other contents, is left unchanged, or overwritten if `replace_other` is set. Returns "" or the problem.
-std::string add_to_memory(const std::string& file, const MemoryKey& key, const std::vector<Evidence>& evidence,
+std::string add_to_memory(const std::string& file, const EvidenceKey& key, const std::vector<Evidence>& evidence,
                           bool replace_other);
 
 /// Replaces the evidence of a memory file by the result of `change`. Returns "" or the problem.

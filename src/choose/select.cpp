@@ -13,11 +13,7 @@ namespace swapmeet {
 
 namespace {
 
-bool fits(const Rule& rule, const Nodes& nodes) {
-  return rule.nodes.has(nodes.count()) && rule.per_node.has(nodes.smallest());
-}
-
-bool concerns(const Rule& rule, Collective collective, Rank ranks) {
+bool concerns(const Evidence& rule, Collective collective, Rank ranks) {
   return rule.collective == collective && rule.ranks.has(ranks);
 }
 
@@ -51,9 +47,9 @@ Choice by_request(const Options& options, const Shape& shape, const Means& means
 std::optional<Choice> by_tuning(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                 const Options& options, const Means& means, Range& open) {
   const Nodes nodes(shape);
-  for (const Rule& rule : options.tuning.rules) {
-    if (!concerns(rule, collective, shape.ranks) || !fits(rule, nodes) || !unavailable(rule.spec, means).empty() ||
-        !proved(rule.spec, shape))
+  for (const Evidence& rule : options.tuning.evidence) {
+    if (!concerns(rule, collective, shape.ranks) || !rule.nodes.has(nodes.count()) ||
+        !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape))
       continue;
     if (block_bytes < rule.bytes.least) {
       open.most = std::min(open.most, rule.bytes.least - 1);
@@ -182,9 +178,9 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
 
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options) {
   const std::string who =
-      options.algorithm ? options.algorithm_from : "tuning file " + in_quotes(options.tuning.file, 200) + ": use";
+      options.algorithm ? options.algorithm_from : "tuning file " + in_quotes(options.tuning.name, 200) + ": use";
   options.algorithm.reset();
-  std::erase_if(options.tuning.rules, [&](const Rule& rule) {
+  std::erase_if(options.tuning.evidence, [&](const Evidence& rule) {
     return rule.spec.order == Order::topology && rule.spec.source == spec.source;
   });
   return who + "=" + in_quotes(to_text(spec), 200) + ": " + problem +
@@ -197,8 +193,8 @@ double small_calls(Collective collective, const Shape& shape, std::int64_t block
 }
 
 bool tuned(Collective collective, const Shape& shape, const Options& options) {
-  return std::ranges::any_of(options.tuning.rules,
-                             [&](const Rule& rule) { return concerns(rule, collective, shape.ranks); });
+  return std::ranges::any_of(options.tuning.evidence,
+                             [&](const Evidence& rule) { return concerns(rule, collective, shape.ranks); });
 }
 
 bool tries(Collective collective, const Shape& shape, const Options& options) {

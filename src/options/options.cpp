@@ -357,7 +357,7 @@ std::vector<Options::Shared> Options::shared() const {
       {"SWAPMEET_RECORD", recording() ? "a file" : "0"},  // these two options need all ranks
       {"SWAPMEET_TRACE", trace.file.empty() ? "0" : "a file, call " + std::to_string(trace.call)},
       {"SWAPMEET_TUNING_FILE",
-       tuning.rules.empty() ? "none" : "rules with hash " + std::to_string(tuning.fingerprint())},
+       tuning.evidence.empty() ? "none" : "rules with hash " + std::to_string(tuning.fingerprint())},
   };
 }
 

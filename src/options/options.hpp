@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "options/tuning.hpp"
+#include "evidence/file.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
@@ -19,7 +19,7 @@ struct Options {
   std::optional<Spec> algorithm;
   std::string algorithm_from = "SWAPMEET_ALGORITHM";  ///< option or function that requested it
   std::string tuning_file;                            ///< "": one of the standard places; "none": no file
-  Tuning tuning;               ///< measured rules; set by read_tuning_for(), once the MPI is known
+  EvidenceFile tuning;         ///< measured rules; set by read_tuning_for(), once the MPI is known
   double trials_share = 0.01;  ///< share of the time of all-to-alls that online tuning may cost; 0: no online tuning
   std::string memory;          ///< memory of measurements: "" as usual, "off", "read" (read only), or the file
   bool explain = false;

@@ -12,6 +12,8 @@
 #include <ctime>
 #include <utility>
 
+#include "schedule/output_file.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -57,17 +59,14 @@ struct Place {
   Problem problem;  ///< an empty text means no problem
 };
 
-Result<std::string> read_at(const Place& place, std::size_t most_bytes, Owner owner) {
-  const Descriptor file(
-      openat(place.folder.number(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file) return errno == ELOOP ? Problem{"it is a symbolic link"} : failure();
-  struct stat status{};
-  if (fstat(file.number(), &status) != 0) return failure();
+/// Returns the contents of a regular file. Devices and pipes, which might never end, are a problem, and so are more than
+/// `most_bytes` bytes.
+Result<std::string> contents(const Descriptor& file, const struct stat& status, std::size_t most_bytes) {
   if (!S_ISREG(status.st_mode)) return Problem{"not a file"};
-  if (owner == Owner::user && status.st_uid != geteuid()) return Problem{"it is another user's"};
-  if (others_write(status)) return Problem{"others may write to it"};
-  if (status.st_size > static_cast<off_t>(most_bytes))
-    return Problem{"more than " + std::to_string(most_bytes >> 10) + " KiB"};
+  if (status.st_size > static_cast<off_t>(most_bytes)) {
+    const bool mebibytes = most_bytes >= 1 << 20;
+    return Problem{"more than " + std::to_string(most_bytes >> (mebibytes ? 20 : 10)) + (mebibytes ? " MiB" : " KiB")};
+  }
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t length = 0;
   while (length < text.size()) {
@@ -79,6 +78,18 @@ Result<std::string> read_at(const Place& place, std::size_t most_bytes, Owner ow
   }
   text.resize(length);
   return text;
+}
+
+Result<std::string> read_at(const Place& place, std::size_t most_bytes, Owner owner) {
+  const Descriptor file(
+      openat(place.folder.number(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file) return errno == ELOOP ? Problem{"it is a symbolic link"} : failure();
+  struct stat status{};
+  if (fstat(file.number(), &status) != 0) return failure();
+  if (S_ISREG(status.st_mode) && owner == Owner::user && status.st_uid != geteuid())
+    return Problem{"it is another user's"};
+  if (S_ISREG(status.st_mode) && others_write(status)) return Problem{"others may write to it"};
+  return contents(file, status, most_bytes);
 }
 
 /// Removes a temporary file that a killed process left behind.
@@ -113,6 +124,13 @@ bool is_still(const Place& place, const std::string& name, const struct stat& ma
 }
 
 }  // namespace
+
+Result<std::string> text_of_file(const std::string& file, std::size_t most_bytes) {
+  const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!opened || fstat(opened.number(), &status) != 0) return failure();
+  return contents(opened, status, most_bytes);
+}
 
 Result<std::string> read_owned(const std::string& file, std::size_t most_bytes, Owner owner) {
   const Place place(file);

@@ -1,6 +1,6 @@
-/// Reads and replaces the user's own files, safely even in folders where others may write. Files of other users are
-/// refused, unless the caller reads with Owner::anybody. Symbolic links are not followed. A file is replaced as a whole
-/// or not at all.
+/// Reads text files: those that the user names, and those that the library finds or writes by itself. The latter are
+/// read and replaced safely even in folders where others may write. Files of other users are refused, unless the caller
+/// reads with Owner::anybody. Symbolic links are not followed. A file is replaced as a whole or not at all.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,14 @@
 
 namespace swapmeet {
 
-/// Accepted owners of a file.
+/// Returns the contents of a regular file that the user names. Devices and pipes, which might never end, are a problem,
+/// and so are more than `most_bytes` bytes. `line` of the problem is -1 if there is no file.
+Result<std::string> text_of_file(const std::string& file, std::size_t most_bytes);
+
+/// Accepted owners of a file that the library finds by itself.
 enum class Owner : bool { user, anybody };
 
-/// Returns the contents of a file. It is a problem if users other than its owner may write to the file or replace it in
+/// Returns the contents of such a file. It is also a problem if users other than its owner may write to the file or replace it in
 /// its folder. `line` of the problem is -1 if there is no file.
 Result<std::string> read_owned(const std::string& file, std::size_t most_bytes, Owner owner);
 

@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "buffers/reserve.hpp"
+#include "evidence/signatures.hpp"
 #include "heap/heap.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/guard.hpp"

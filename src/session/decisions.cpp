@@ -222,7 +222,7 @@ CallKind Decisions::kind_of_calls(Collective collective, std::int64_t block_byte
 
 void Decisions::note(Evidence measured) {
   for (Evidence& known : knowledge_.evidence)
-    if (known.date == 0 && known.kind == measured.kind && known.spec == measured.spec) {
+    if (known.date == 0 && known.of_same_calls(measured) && known.spec == measured.spec) {
       known = std::move(measured);
       return;
     }

@@ -25,7 +25,7 @@ void EarlierRuns::use(const Peers& peers, Knowledge& knowledge) {
 EarlierCalls in_earlier_runs(const CallKind& kind, const Knowledge& knowledge) {
   EarlierCalls earlier;
   for (const Evidence& one : knowledge.evidence) {
-    if (one.date == 0 || one.kind != kind) continue;
+    if (one.date == 0 || one.kind() != kind) continue;
     earlier.measured = earlier.measured || one.spec.family != Family::native;
     earlier.made = std::max(earlier.made, one.made.calls);
   }
@@ -35,11 +35,11 @@ EarlierCalls in_earlier_runs(const CallKind& kind, const Knowledge& knowledge) {
 void remember_for_later(Knowledge& knowledge) {
   for (Evidence one : std::exchange(knowledge.evidence, {})) {
     // Evidence of earlier runs is not recorded again; evidence of a single node is of no use later (see usable()).
-    if (one.date != 0 || one.kind.nodes == 1) continue;
+    if (one.date != 0 || one.nodes.most == 1) continue;
     // Times of exchanges with neighbours hold for this graph of neighbours only.
-    if (of_neighbours(one.kind.collective)) continue;
+    if (of_neighbours(one.collective)) continue;
     // Decisions for unequal blocks do not know the sizes.
-    if (of_unequal_blocks(one.kind.collective)) one.kind.size_class = unknown_class;
+    if (of_unequal_blocks(one.collective)) one.bytes = {};
     context().memory.remember(one);
   }
 }

@@ -38,7 +38,7 @@ void begin_to_leave_calls() {
 // Setting up takes some 5 us on two ranks. A small call takes 1.4 us longer with MPICH than with this library, and 0.06
 // us longer with Open MPI (docs/measurements/setup.md).
 int first_calls_of(MPI_Comm comm, const Options& options) {
-  if (!context().job.facts().alike || comm == MPI_COMM_WORLD || options.algorithm || !options.tuning.rules.empty() ||
+  if (!context().job.facts().alike || comm == MPI_COMM_WORLD || options.algorithm || !options.tuning.evidence.empty() ||
       options.check || options.recording() || !options.trace.file.empty())
     return 0;
   return options.first_calls.value_or(host_is_mpich ? 1 : 8);

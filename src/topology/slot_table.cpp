@@ -7,7 +7,7 @@
 
 #include "schedule/lines.hpp"
 #include "schedule/names.hpp"
-#include "schedule/text_file.hpp"
+#include "schedule/owned_file.hpp"
 
 namespace swapmeet {
 

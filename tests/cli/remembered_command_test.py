@@ -178,7 +178,7 @@ def test_a_tuning_file_of_what_is_known(folder: Path, tmp_path: Path) -> None:
     tuned = _core.parse_tuning(output.read_text())
     assert (tuned.mpi, tuned.machine) == (key().mpi, _core.machine_signature())
     equal, unequal = tuned.rules
-    assert (equal.ranks, equal.nodes, equal.bytes) == ((16, 16), (2, 2), (46, 90))
+    assert (equal.rank_range, equal.node_range, equal.bytes) == ((16, 16), (2, 2), (46, 90))
     assert equal.spec == _core.parse_spec("shared-memory") and unequal.spec == _core.parse_spec("pairwise")
     options = _core.read_options([f"SWAPMEET_TUNING_FILE={output}"], 16, key().mpi)
     assert options.problems == [] and _core.choose(A2A, 16, 64, options, nodes="8")[0] == equal.spec

@@ -14,6 +14,7 @@ FOLDERS = (
     "src/topology",
     "src/model",
     "src/verify",
+    "src/evidence",
     "src/options",
     "src/choose",
     "src/workload",

@@ -22,6 +22,7 @@ WITHOUT_MPI = [
     "sparse",
     "model",
     "verify",
+    "evidence",
     "options",
     "choose",
     "typemap",

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapmeet import _core
+from swapmeet.choose import memory
 
 
 @st.composite
@@ -170,14 +171,14 @@ def test_kinds_of_shapes() -> None:
 
 
 def rules(*all: _core.Evidence) -> list[tuple[str, tuple[int, int]]]:
-    return [(str(rule.spec), rule.bytes) for rule in _core.rules_of(list(all))]
+    return [(str(best.spec), best.bytes) for best, _ in memory.certain(all)]
 
 
 def test_what_is_faster_beyond_doubt_is_used() -> None:
     assert rules(took(), took("pairwise", 15)) == [(PAIRWISE, (46, 90))]
-    (rule,) = _core.rules_of([took(), took("pairwise", 15)])
-    assert rule.origin == "memory of 2026-01-02: 15.0 us, the host MPI 20.0 us; 9 calls"
-    assert (rule.ranks, rule.nodes, rule.per_node) == ((64, 64), (8, 8), (8, 8))
+    ((best, why),) = memory.certain([took(), took("pairwise", 15)])
+    assert why == "memory of 2026-01-02: 15.0 us, the host MPI 20.0 us; 9 calls"
+    assert (best.rank_range, best.node_range, best.per_node) == ((64, 64), (8, 8), (8, 8))
 
 
 @pytest.mark.parametrize("spread_us", [1.5, 100.0])

@@ -33,7 +33,7 @@ def test_what_is_written_is_read() -> None:
     tuning = _core.parse_tuning("# of a machine\n\n" + page().replace("\n", "\r\n"))
     assert tuning.mpi == MPI and tuning.machine == _core.machine_signature()
     first, second, third = tuning.rules
-    assert (first.ranks, first.nodes, first.bytes) == ((2, 4), (1, 1), (0, 512))
+    assert (first.rank_range, first.node_range, first.bytes) == ((2, 4), (1, 1), (0, 512))
     assert first.spec == _core.parse_spec("shared-memory")
     assert second.bytes == (513, 2**63 - 1) and second.origin == "line 7"
     assert third.collective == _core.Collective.alltoallv and third.spec.family == "native"

@@ -7,13 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "choose/memory.hpp"
+#include "evidence/file.hpp"
 #include "network/generators.hpp"
 #include "network/placement.hpp"
 #include "network/slots.hpp"
 #include "network/text.hpp"
 #include "options/options.hpp"
-#include "options/tuning.hpp"
 #include "schedule/spec.hpp"
 #include "schedule/text.hpp"
 #include "topology/node_map.hpp"
@@ -59,10 +58,10 @@ void network(std::string_view text) {
 }
 
 void memory(std::string_view text) {
-  const Result<Remembered> first = parse_memory(text);
+  const Result<EvidenceFile> first = parse_memory(text);
   if (!was_read(first)) return;
   const std::string written = memory_text(first->key, first->evidence);
-  const Result<Remembered> second = parse_memory(written);
+  const Result<EvidenceFile> second = parse_memory(written);
   require(second && second->unusable == 0 && second->key == first->key, "memory that was written cannot be used");
   require(second->evidence.size() == first->evidence.size(), "memory that was written has lost something");
 }

@@ -9,7 +9,7 @@
 #include "network/order_cache.hpp"
 #include "network/text.hpp"
 #include "network/torus_slots.hpp"
-#include "schedule/text_file.hpp"
+#include "schedule/owned_file.hpp"
 
 namespace swapmeet {
 

@@ -139,7 +139,7 @@ def rules_of(path: Path) -> list[Rule]:
     return [
         Rule(
             collective=rule.collective.name,
-            ranks=range_of(rule.ranks),
+            ranks=range_of(rule.rank_range),
             nodes=None,
             bytes=range_of(rule.bytes),
             spec=str(rule.spec),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from swapmeet.texts import MIB, text_of
 
 FIRST = "swapmeet-memory "  #: words of a file
 NATIVE = "native"
+LEAST_CALLS = 8  #: of which an interval is taken
+MEASURERS = ("calibration", "trial", "tune")  #: a later one outranks those before it
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Store:
     """A file of memory."""
 
     path: Path
-    remembered: _core.Remembered
+    remembered: _core.EvidenceFile
     site: bool = False  #: in a folder of the site's, which nothing is written to
 
     @property
@@ -132,6 +135,53 @@ def _require(problem: str, path: Path) -> None:
         raise SwapmeetError(f"{path}: {problem}")
 
 
+def certain(evidence: Iterable[_core.Evidence]) -> list[tuple[_core.Evidence, str]]:
+    """What is certainly the fastest of each kind of call, and why.
+
+    That is a spec which is certainly faster than the host MPI (of several, the one with the least upper bound), or the
+    host MPI if it is certainly faster than all measured specs. "Certainly" means that the intervals of two standard
+    deviations of the mean do not overlap, with eight calls or more of each.
+    """
+    kinds: dict[tuple[object, ...], dict[str, _core.Evidence]] = {}
+    for one in evidence:
+        if one.calls < LEAST_CALLS:
+            continue
+        of_kind = kinds.setdefault((one.collective.value, one.ranks, one.nodes, one.per_node, one.size_class), {})
+        same = of_kind.get(str(one.spec))
+        if same is None or MEASURERS.index(same.by) < MEASURERS.index(one.by):
+            of_kind[str(one.spec)] = one
+    found = []
+    for _, specs in sorted(kinds.items()):
+        native = specs.pop(NATIVE, None)
+        others = [specs[spec] for spec in sorted(specs)]
+        if native is None or not others:
+            continue
+        faster = [one for one in others if _upper_s(one) < _lower_s(native)]
+        if faster:
+            best = min(faster, key=_upper_s)
+            found.append((best, f"{_times(best)}, the host MPI {_microseconds(native)}; {best.calls} calls"))
+        elif all(_upper_s(native) < _lower_s(one) for one in others):
+            found.append((native, f"{_times(native)}; {native.calls} calls"))
+    return found
+
+
+def _upper_s(one: _core.Evidence) -> float:
+    return one.mean_s + 2 * one.spread_s
+
+
+def _lower_s(one: _core.Evidence) -> float:
+    return one.mean_s - 2 * one.spread_s
+
+
+def _times(one: _core.Evidence) -> str:
+    day = datetime.datetime.fromtimestamp(one.date, datetime.timezone.utc)
+    return f"memory of {day:%Y-%m-%d}: {_microseconds(one)}"
+
+
+def _microseconds(one: _core.Evidence) -> str:
+    return f"{1e6 * one.mean_s:.{1 if one.mean_s < 1e-4 else 0}f} us"
+
+
 def rules(evidence: Iterable[_core.Evidence], has: Callable[[str, str], bool] | None = None) -> list[Rule]:
     """Rules that evidence is enough for, as a tuning file may have them.
 
@@ -153,14 +203,14 @@ def rules(evidence: Iterable[_core.Evidence], has: Callable[[str, str], bool] | 
     main = {place: max(shapes, key=lambda shape: (shapes[shape], shape)) for place, shapes in calls.items()}
     return [
         Rule(
-            collective=rule.collective.name,
-            ranks=range_of(rule.ranks),
-            nodes=range_of(rule.nodes),
-            bytes=None if rule.collective.name != "alltoall" else range_of(rule.bytes),
-            spec=str(rule.spec),
-            evidence=rule.origin,
+            collective=best.collective.name,
+            ranks=range_of(best.rank_range),
+            nodes=range_of(best.node_range),
+            bytes=None if best.collective.name != "alltoall" else range_of(best.bytes),
+            spec=str(best.spec),
+            evidence=why,
         )
-        for rule in _core.rules_of([one for one in counted if one.per_node == main[_place(one)]])
+        for best, why in certain(one for one in counted if one.per_node == main[_place(one)])
     ]
 
 

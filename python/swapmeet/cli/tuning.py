@@ -96,15 +96,11 @@ def _record(store: memory.Store) -> dict[str, object]:
 
 def _used(store: memory.Store) -> set[tuple[object, ...]]:
     """What rules follow, in the form of `_as_rule`."""
-    return {
-        (rule.collective, rule.ranks[0], rule.nodes[0], rule.per_node[0], rule.bytes, str(rule.spec))
-        for rule in _core.rules_of(store.evidence)
-    }
+    return {_as_rule(best) for best, _ in memory.certain(store.evidence)}
 
 
 def _as_rule(one: _core.Evidence) -> tuple[object, ...]:
-    sizes = _core.bytes_of_class(one.size_class)
-    return one.collective, one.ranks, one.nodes, one.per_node[0], sizes, str(one.spec)
+    return one.collective, one.ranks, one.nodes, one.per_node[0], one.bytes, str(one.spec)
 
 
 def _show(store: memory.Store) -> None:

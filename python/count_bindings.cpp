@@ -14,6 +14,7 @@
 #include "bindings.hpp"
 #include "model/counts.hpp"
 #include "model/threshold.hpp"
+#include "estimate/round_counts.hpp"
 #include "estimate/varying_counts.hpp"
 #include "options/options.hpp"
 #include "workload/workload.h"

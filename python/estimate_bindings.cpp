@@ -115,7 +115,7 @@ void bind_estimates(nb::module_& m) {
       "ranks.");
   nb::class_<NetworkCosts>(m, "NetworkCosts",
                            "What messages cost on a network: microseconds, and nanoseconds for a byte. See "
-                           "src/model/estimate.hpp.")
+                           "tools/estimate/estimate.hpp.")
       .def(nb::init<>())
       .def_rw("between", &NetworkCosts::between,
               "message_us, latency_us, byte_ns and eager_bytes are its o, L, G and eager_bytes")
@@ -146,7 +146,7 @@ void bind_estimates(nb::module_& m) {
           [](NetworkCosts& c, std::int64_t value) { c.between.eager_bytes = value; });
   nb::class_<LinkBound>(m, "LinkBound",
                         "What an all-to-all asks of links between switches, whoever passes blocks on. See "
-                        "src/network/link_bound.hpp.")
+                        "tools/network/link_bound.hpp.")
       .def_ro("blocks", &LinkBound::blocks, "Over capacity, of the busiest link between switches, at least.")
       .def_ro("cut", &LinkBound::cut, "The hosts on one side, if a cut gives the bound; else empty.")
       .def_ro("nearest_hops", &LinkBound::nearest_hops,
@@ -154,7 +154,7 @@ void bind_estimates(nb::module_& m) {
       .def_ro("host_links", &LinkBound::host_links, "The largest capacity of the links to a host.");
   nb::class_<LowerBound>(
       m, "LowerBound",
-      "What no exchange can be faster than, in the model of NetworkEstimate. See src/model/lower_bound.hpp.")
+      "What no exchange can be faster than, in the model of NetworkEstimate. See tools/estimate/lower_bound.hpp.")
       .def_ro("us", &LowerBound::us)
       .def_ro("rounds", &LowerBound::rounds)
       .def_ro("messages", &LowerBound::messages, "Of a rank, where the least is.")

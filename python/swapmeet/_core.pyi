@@ -1694,7 +1694,7 @@ def rounds(spec: Spec, ranks: int, nodes: str = '') -> list[tuple[float, float, 
 
 class NetworkCosts:
     """
-    What messages cost on a network: microseconds, and nanoseconds for a byte. See src/model/estimate.hpp.
+    What messages cost on a network: microseconds, and nanoseconds for a byte. See tools/estimate/estimate.hpp.
     """
 
     def __init__(self) -> None: ...
@@ -1812,7 +1812,7 @@ class NetworkCosts:
 
 class LinkBound:
     """
-    What an all-to-all asks of links between switches, whoever passes blocks on. See src/network/link_bound.hpp.
+    What an all-to-all asks of links between switches, whoever passes blocks on. See tools/network/link_bound.hpp.
     """
 
     @property
@@ -1833,7 +1833,7 @@ class LinkBound:
 
 class LowerBound:
     """
-    What no exchange can be faster than, in the model of NetworkEstimate. See src/model/lower_bound.hpp.
+    What no exchange can be faster than, in the model of NetworkEstimate. See tools/estimate/lower_bound.hpp.
     """
 
     @property

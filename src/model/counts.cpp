@@ -6,17 +6,12 @@
 
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
-#include "model/irregular.hpp"
+#include "model/unlike_ranks.hpp"
 #include "topology/arrangement.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-/// Returns the grid of the exchange. That of a direct exchange has a single dimension.
-Extent grid_of(const Spec& spec, const Shape& shape) {
-  return extent(spec.family == Family::direct ? Dimensions{} : spec.dimensions, shape);
-}
 
 std::vector<Digit> digits_of(const Spec& spec, const std::vector<std::int32_t>& sizes) {
   return digits_along(spec.family == Family::direct ? std::vector<Radices>{{Radix::all}} : spec.radices, sizes);
@@ -46,11 +41,7 @@ bool staggered(const Spec& spec, const Digit& digit, std::size_t dimensions) {
   return spec.family == Family::bruck && spec.grouping == Grouping::staggered && digit.dimension + 1 == dimensions;
 }
 
-std::int64_t batches(std::int64_t messages, std::int64_t window) {
-  return window == 0 ? messages > 0 : (messages + window - 1) / window;
-}
-
-Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Digit>& digits, Counts counts) {
+void count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Digit>& digits, Counts& counts) {
   std::int64_t stage = 0;
   for (const Digit& digit : digits) {
     const std::int64_t size = counts.sizes[digit.dimension];
@@ -62,10 +53,9 @@ Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Dig
     stage = std::max(stage, staged(spec, digit, size, ranks, &digit == &digits.front()));
   }
   if (spec.posting == Posting::granted) counts.grants = counts.messages;  // direct exchanges only: one for each receive
-  if (spec.family == Family::direct) return counts;
+  if (spec.family == Family::direct) return;
   const bool basic = spec.layout == Layout::basic, twin = spec.layout == Layout::zero_copy;
   counts.scratch_blocks = (basic || twin ? ranks : 0) + stage;
-  return counts;
 }
 
 /// Returns the ranks whose schedules are counted: one if all ranks are alike, otherwise all.
@@ -78,7 +68,8 @@ std::vector<Rank> looked_at(const Spec& spec, const Shape& shape) {
 
 /// Sets the dimensions and the radices of their digits.
 void set_grid(const Spec& spec, const Shape& shape, Counts& counts) {
-  Extent grid = grid_of(spec, shape);
+  // that of a direct exchange has a single dimension
+  Extent grid = extent(spec.family == Family::direct ? Dimensions{} : spec.dimensions, shape);
   counts.ranks_differ = grid.places != shape.ranks;
   counts.sizes = std::move(grid.sizes);
   counts.radices.assign(counts.sizes.size(), {});
@@ -108,32 +99,11 @@ Counts count_schedules(const Spec& spec, const Shape& shape) {
   return most;
 }
 
-/// Returns the counts of each round without closed form, from flows.
-std::vector<RoundCounts> rounds_of_flows(const Spec& spec, const Shape& shape) {
-  std::vector<RoundCounts> most;
-  for (const Rank rank : looked_at(spec, shape)) {
-    const Flow sent = flow(spec, shape, rank);
-    for (std::size_t i = 0; i < sent.rounds.size(); ++i) {
-      if (most.size() == i) most.push_back({.value = static_cast<std::int32_t>(i) + 1});
-      std::int64_t blocks = 0;
-      for (const Message& message : sent.sends_of(sent.rounds[i])) blocks += message.count;
-      most[i].messages = std::max<std::int64_t>(most[i].messages, sent.rounds[i].send_count);
-      most[i].blocks = std::max(most[i].blocks, blocks);
-    }
-  }
-  return most;
-}
-
 }  // namespace
 
 bool has_closed_form(const Spec& spec) {
   if (spec.family == Family::bruck) return spec.digits == Digits::standard && spec.paths == Paths::ordered;
   return spec.family == Family::direct || spec.family == Family::leaders;
-}
-
-std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t value) {
-  const std::int64_t weight = digit.weight, period = weight * digit.radix;
-  return size / period * weight + std::clamp(size % period - value * weight, std::int64_t{0}, weight);
 }
 
 Counts count(const Spec& spec, const Shape& shape) {
@@ -142,32 +112,9 @@ Counts count(const Spec& spec, const Shape& shape) {
   Counts counts;
   set_grid(spec, shape, counts);
   const std::vector<Digit> digits = digits_of(spec, counts.sizes);
-  if (!counts.ranks_differ) return count_regular(spec, shape.ranks, digits, std::move(counts));
-  const IrregularCounts most = count_irregular_grid(spec, shape, digits);
-  counts.messages = most.sent.messages;
-  counts.blocks = most.sent.blocks;
-  counts.scratch_blocks = most.scratch_blocks;
-  // The window counts positions: see bruck.cpp.
-  for (const Digit& digit : digits) counts.batches += batches(digit.radix - 1, spec.window);
+  if (counts.ranks_differ) count_proxies(spec, shape, digits, counts);
+  else count_regular(spec, shape.ranks, digits, counts);
   return counts;
-}
-
-std::vector<RoundCounts> count_rounds(const Spec& spec, const Shape& shape) {
-  if (!has_closed_form(spec)) return rounds_of_flows(spec, shape);
-  if (spec.family == Family::leaders) return leader_rounds(spec, shape);
-  const Extent grid = grid_of(spec, shape);
-  const std::vector<Digit> digits = digits_of(spec, grid.sizes);
-  if (grid.places != shape.ranks) return count_irregular_grid(spec, shape, digits).rounds;
-  std::vector<RoundCounts> rounds;
-  for (const Digit& digit : digits) {
-    const std::int64_t size = grid.sizes[digit.dimension];
-    for (std::int32_t z = 1; z < digit.radix; ++z) {
-      const std::int64_t blocks = offsets_with(digit, size, z) * (shape.ranks / size);
-      rounds.push_back({static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z,
-                        staggered(spec, digit, grid.sizes.size()) ? blocks : 1, blocks});
-    }
-  }
-  return rounds;
 }
 
 }  // namespace swapmeet

@@ -30,16 +30,6 @@
 
 namespace swapmeet {
 
-/// Messages of a rank for the value z of one digit.
-struct RoundCounts {
-  std::int32_t dimension = 0;
-  std::int32_t digit = 0;     ///< x, within the dimension; 0 is the least significant
-  std::int32_t weight = 1;    ///< in places along the dimension; r^x if all radices are equal
-  std::int32_t value = 1;     ///< z
-  std::int64_t messages = 0;  ///< 1, unless places are proxies, messages are staggered, or leaders exchange
-  std::int64_t blocks = 0;    ///< number of blocks in these messages
-};
-
 struct Counts {
   std::vector<std::int32_t> sizes;  ///< of the dimensions; for leaders: ranks of the largest node, number of nodes
   std::vector<Radices> radices;     ///< of the digits of each dimension, least significant first
@@ -64,9 +54,5 @@ bool has_closed_form(const Spec& spec);
 /// digits); for leaders O(ranks + nodes · leaders of all nodes).
 /// Requires that spec.family is not Family::native and that unsuitable(spec, shape) is empty.
 Counts count(const Spec& spec, const Shape& shape);
-
-/// Returns the counts of each round, in the order of the digits. A direct exchange has a round for each peer.
-/// O(rounds).
-std::vector<RoundCounts> count_rounds(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

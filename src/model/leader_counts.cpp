@@ -1,10 +1,10 @@
 /// Counts exchanges by leaders, one leader at a time. The groups that each leader of a node serves determine the
-/// messages of the leader and those of the other members of its group. Counts, rounds and work are computed from them.
+/// messages of the leader and those of the other members of its group. Counts and work are computed from them.
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "model/irregular.hpp"
+#include "model/unlike_ranks.hpp"
 #include "topology/leader_map.hpp"
 
 namespace swapmeet {
@@ -18,25 +18,9 @@ struct LeaderLoad {
   std::int64_t members = 0;  ///< number of members of its own group
 };
 
-/// Tells whether ranks in the list of LeaderMap::ranks() are consecutive.
-class Consecutive {
- public:
-  explicit Consecutive(const LeaderMap& map) : map_(map), gaps_{0} {
-    for (std::size_t i = 0; i < map.ranks().size(); ++i)
-      gaps_.push_back(gaps_.back() + (i > 0 && map.ranks()[i] != map.ranks()[i - 1] + 1));
-  }
-  bool operator()(std::span<const Rank> some) const {
-    const auto first = static_cast<std::size_t>(some.data() - map_.ranks().data());
-    return some.empty() || gaps_[first + some.size()] == gaps_[first + 1];
-  }
-  bool operator()(std::span<const Rank> some, std::span<const Rank> then) const {
-    return (*this)(some) && (*this)(then) && (some.empty() || then.empty() || then.front() == some.back() + 1);
-  }
-
- private:
-  const LeaderMap& map_;
-  std::vector<std::int32_t> gaps_;  ///< for each index, number of gaps among the listed ranks before it
-};
+bool consecutive(std::span<const Rank> ranks) {
+  return std::ranges::adjacent_find(ranks, [](Rank one, Rank next) { return next != one + 1; }) == ranks.end();
+}
 
 /// A node, with the loads of its leaders.
 struct Node {
@@ -49,19 +33,19 @@ struct Node {
 };
 
 /// Numbers for each phase: gather, exchange, scatter.
-using Phases = std::array<Tally, 3>;
+using Phases = std::array<Volume, 3>;
 
 /// Computes the messages, scratch and copies of leaders and other members.
 class LeaderCounter {
  public:
   LeaderCounter(const Spec& spec, const Shape& shape)
-      : map_(shape, spec.leaders), consecutive_(map_), window_(spec.window), packs_(spec.packing == Packing::memcpy),
+      : map_(shape, spec.leaders), window_(spec.window), packs_(spec.packing == Packing::memcpy),
         packs_within_(packs_ && spec.intra == Transport::mpi) {
     for (std::int32_t node = 0; node < map_.nodes(); ++node) {
-      if (!consecutive_(map_.members(node))) apart_in_nodes_ += map_.size(node);
+      if (!consecutive(map_.members(node))) apart_in_nodes_ += map_.size(node);
       for (std::int32_t number = 0; number < map_.leaders(node); ++number) {
         const auto members = map_.members(Group{node, number});
-        if (!consecutive_(members)) apart_in_groups_ += static_cast<std::int64_t>(members.size());
+        if (!consecutive(members)) apart_in_groups_ += static_cast<std::int64_t>(members.size());
       }
     }
     if (map_.smallest_group() == map_.largest_group()) group_ = map_.largest_group();
@@ -109,12 +93,11 @@ class LeaderCounter {
     }
     if (packs_ && node.size == 1) exchanging += apart_in_groups_;
     if (packs_ && load.members == 1)
-      exchanging += apart_in_nodes_ - (consecutive_(map_.members(node.number)) ? 0 : node.size);
+      exchanging += apart_in_nodes_ - (consecutive(map_.members(node.number)) ? 0 : node.size);
     return arrives + std::max(leaves + std::max(gathering, exchanging), scattering);
   }
   std::int64_t scratch_of_member(const Node& node) const {
-    const auto [before, behind] = others(node.number);
-    return packs_within_ ? std::max(node.packed, consecutive_(before, behind) ? 0 : node.elsewhere) : 0;
+    return packs_within_ ? std::max(node.packed, others_follow(node.number) ? 0 : node.elsewhere) : 0;
   }
 
   /// Returns the copies of a leader: its own block, the blocks that it gathers from and scatters to itself, and packed
@@ -137,43 +120,36 @@ class LeaderCounter {
   std::array<std::int32_t, 3> positions() const {
     return {map_.largest_node() - 1, map_.nodes() - 1, map_.nodes() > 1 ? map_.largest_group() - 1 : 0};
   }
-  std::int64_t batches(std::size_t phase) const {
-    const std::int32_t all = positions()[phase];
-    return window_ == 0 ? all > 0 : (all + window_ - 1) / window_;
-  }
+  std::int64_t batches(std::size_t phase) const { return swapmeet::batches(positions()[phase], window_); }
 
  private:
   LeaderLoad load_of(const Node& node, std::int32_t leader) const {
-    LeaderLoad load{map_.served_count(node.number, leader), node.elsewhere, true,
+    const std::int64_t served = map_.served_count(node.number, leader);
+    LeaderLoad load{served, group_ * served, true,
                     static_cast<std::int64_t>(map_.members(Group{node.number, leader}).size())};
-    if (map_.leaders(node.number) == 1) {
-      const auto [before, behind] = others(node.number);
-      load.contiguous = consecutive_(behind, before);
-      return load;
+    if (group_ > 0 && !packs_within_) return load;
+    load.destinations = 0;
+    Rank last = 0;
+    for (const Group group : map_.served(node.number, leader)) {
+      const auto members = map_.members(group);  // in order
+      const auto size = static_cast<Rank>(members.size());
+      const bool follows = load.destinations == 0 || members.front() == last + 1;
+      load.contiguous = load.contiguous && follows && members.back() - members.front() + 1 == size;
+      load.destinations += size;
+      last = members.back();
     }
-    // If groups are equal, it suffices to look at the first two groups, unless these are consecutive.
-    std::vector<Group> groups = map_.served(node.number, leader, group_ > 0 ? 2 : SIZE_MAX);
-    const auto all_follow = [&] {
-      for (std::size_t i = 1; i < groups.size(); ++i)
-        if (!consecutive_(map_.members(groups[i - 1]), map_.members(groups[i]))) return false;
-      return groups.empty() || consecutive_(map_.members(groups[0]));
-    };
-    load.contiguous = all_follow();
-    if (load.contiguous && group_ > 0) groups = map_.served(node.number, leader), load.contiguous = all_follow();
-    load.destinations = group_ * load.groups;
-    if (group_ == 0)
-      for (const Group group : groups) load.destinations += static_cast<std::int64_t>(map_.members(group).size());
     return load;
   }
 
-  /// Returns the ranks of the nodes before this node, and those of the nodes after it.
-  std::pair<std::span<const Rank>, std::span<const Rank>> others(std::int32_t node) const {
-    const auto first = static_cast<std::size_t>(map_.first(node)), size = static_cast<std::size_t>(map_.size(node));
-    return {std::span(map_.ranks()).first(first), std::span(map_.ranks()).subspan(first + size)};
+  /// Whether the ranks of all other nodes, node by node, are consecutive. They can only be for the first and the last
+  /// node.
+  bool others_follow(std::int32_t node) const {
+    const auto first = static_cast<std::size_t>(map_.first(node)), end = first + map_.members(node).size();
+    const std::span<const Rank> all = map_.ranks();
+    return (first == 0 && consecutive(all.subspan(end))) || (end == all.size() && consecutive(all.first(first)));
   }
 
   LeaderMap map_;
-  Consecutive consecutive_;
   std::int32_t window_;
   bool packs_, packs_within_;
   std::int64_t group_ = 0;  ///< number of ranks of each group; 0: groups differ
@@ -181,9 +157,8 @@ class LeaderCounter {
   std::int64_t apart_in_nodes_ = 0, apart_in_groups_ = 0;
 };
 
-Tally operator+(const Tally& a, const Tally& b) { return {a.messages + b.messages, a.blocks + b.blocks}; }
-Tally operator*(std::int64_t times, const Tally& a) { return {times * a.messages, times * a.blocks}; }
-bool operator!=(const Tally& a, const Tally& b) { return a.messages != b.messages || a.blocks != b.blocks; }
+Volume operator+(const Volume& a, const Volume& b) { return {a.messages + b.messages, a.blocks + b.blocks}; }
+Volume operator*(std::int64_t times, const Volume& a) { return {times * a.messages, times * a.blocks}; }
 
 }  // namespace
 
@@ -193,10 +168,10 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   Counts most;
   most.sizes = {map.largest_node(), map.nodes()};
   most.radices.resize(2);
-  Tally all, first;
+  Volume all, first;
   bool any = false;
   const auto add = [&](const Phases& sent, std::int64_t scratch) {
-    const Tally rank = sent[0] + sent[1] + sent[2];
+    const Volume rank = sent[0] + sent[1] + sent[2];
     if (!std::exchange(any, true)) first = rank;
     most.ranks_differ = most.ranks_differ || rank != first;
     all.keep_most(rank);
@@ -212,46 +187,6 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   most.blocks = all.blocks;
   for (std::size_t phase = 0; phase < 3; ++phase) most.batches += leading.batches(phase);
   return most;
-}
-
-/// Returns the counts for each position, of the rank that sends most.
-std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
-  const LeaderCounter leading(spec, shape);
-  const LeaderMap& map = leading.map();
-  const auto none = [](std::int32_t positions) {
-    return std::vector<Tally>(static_cast<std::size_t>(std::max(1, positions)));
-  };
-  std::vector<Tally> gather = none(map.largest_node()), exchange = none(map.nodes()),
-                     scatter = none(map.largest_group());
-  for (std::int32_t number = 0; number < (map.equal_nodes() ? 1 : map.nodes()); ++number) {
-    const Node node = leading.look_at(number);
-    const std::int64_t most = std::ranges::max(node.loads, {}, &LeaderLoad::destinations).destinations;
-    if (node.size > 1)
-      // The same holds at all smaller positions; see the loop over gather and scatter.
-      gather[static_cast<std::size_t>(node.size) - 1].keep_most({1 + (node.senders > 0), 1 + most});
-    for (std::int32_t leader = 0; leader < map.leaders(number); ++leader) {
-      std::vector<Tally> sent(exchange.size());
-      for (const Group group : map.served(number, leader)) {
-        Tally& round = sent[static_cast<std::size_t>((group.node - number + map.nodes()) % map.nodes())];
-        ++round.messages;
-        round.blocks += node.size * static_cast<std::int64_t>(map.members(group).size());
-      }
-      for (std::size_t i = 0; i < sent.size(); ++i) exchange[i].keep_most(sent[i]);
-      scatter[map.members(Group{number, leader}).size() - 1].keep_most({node.elsewhere > 0, node.elsewhere});
-    }
-  }
-  for (std::vector<Tally>* phase : {&gather, &scatter})
-    for (std::size_t i = phase->size() - 1; i-- > 0;) (*phase)[i].keep_most((*phase)[i + 1]);
-  std::vector<RoundCounts> rounds;
-  const auto add = [&](std::int32_t dimension, std::int32_t digit, const std::vector<Tally>& phase) {
-    for (std::size_t i = 1; i < phase.size(); ++i)
-      if (const auto position = static_cast<std::int32_t>(i); phase[i].messages > 0)
-        rounds.push_back({dimension, digit, 1, position, phase[i].messages, phase[i].blocks});
-  };
-  add(0, 0, gather);
-  add(1, 0, exchange);
-  add(0, 1, scatter);
-  return rounds;
 }
 
 void leader_work(const Spec& spec, const Shape& shape, Work& work) {
@@ -285,19 +220,14 @@ void leader_work(const Spec& spec, const Shape& shape, Work& work) {
       keep(traffic_of(i).node_blocks, sent[i].blocks);
     }
   }
-  for (std::size_t i = 0; i < 3; ++i) {
-    PhaseWork& phase = phases[i];
-    const std::int64_t messages = phase.messages();
-    if (messages == 0) continue;
-    if (i == 0) {  // large messages to leaders, and one block to each member
-      phase.by_size[0].messages = phase.by_size[0].blocks > 0 ? messages - leading.positions()[0] : 0;
-      phase.by_size[1] = {messages - phase.by_size[0].messages, 1};
-    } else {
-      phase.by_size[0] = {messages, static_cast<double>(traffic_of(i).blocks) / static_cast<double>(messages)};
-    }
-    spread_batches(phase, leading.batches(i));
-    work.phases.push_back(phase);
-  }
+  // In the first phase messages to leaders are large, and those to other members hold one block.
+  const double to_leader = phases[0].by_size[0].blocks;
+  for (std::size_t i = 0; i < 3; ++i) append(phases[i], leading.batches(i), work);
+  if (phases[0].messages() == 0) return;
+  PhaseWork& gather = work.phases.front();
+  const std::int64_t messages = gather.messages(), large = to_leader > 0 ? messages - leading.positions()[0] : 0;
+  gather.by_size = {EqualMessages{large, to_leader}, EqualMessages{messages - large, 1}};
+  spread_batches(gather, leading.batches(0));
 }
 
 }  // namespace swapmeet

@@ -3,9 +3,7 @@
 /// model/price.hpp.
 ///
 /// Ranks differ, because a rank at the edge of a node sends more of its messages to other nodes. Each number of a phase
-/// is that of the rank (or node) and of the direction (sent or received) with the most. Let each rank send
-/// a message to the rank s = z·b further on, on nodes of Q consecutive ranks (2Q <= P). Then min(s, P-s, Q) messages
-/// leave each node, so that sums over z are closed forms.                         [checked by tests/core/work_test.py]
+/// is that of the rank (or node) and of the direction (sent or received) with the most.
 ///
 /// Copies are those of a rank in the middle. A run that wraps around the end of a buffer is counted as one piece. If
 /// places are proxies, each forwarded block is counted as one piece.
@@ -91,6 +89,9 @@ class Nodes {
   std::int32_t largest_ = 0, smallest_ = 0, span_ = 0;
   bool consecutive_ = true, regular_ = true;
 };
+
+/// Sets the batches of a phase whose messages are sorted by size: `window` messages each; 0: all messages.
+void set_batches(PhaseWork& phase, std::int64_t window);
 
 /// Sets the batches of a phase, with messages distributed among them as equally as possible.
 void spread_batches(PhaseWork& phase, std::int64_t batches);

@@ -38,6 +38,15 @@ struct Arrangement {
   /// Returns shifted() for every offset, computed without divisions.
   std::vector<std::int32_t> all_shifted(std::int32_t place, std::int32_t sign) const;
 
+  /// Returns the offset from the place of one rank to that of another.
+  std::int32_t offset(Rank from, Rank to) const {
+    return shifted(place_of[static_cast<std::size_t>(to)], place_of[static_cast<std::size_t>(from)], -1);
+  }
+  /// Returns the rank whose place is at `offset` from that of `rank`.
+  Rank rank_from(Rank rank, std::int32_t offset) const {
+    return rank_at[static_cast<std::size_t>(shifted(place_of[static_cast<std::size_t>(rank)], offset, 1))];
+  }
+
   bool is_proxy(std::int32_t place) const {
     return place_of[static_cast<std::size_t>(rank_at[static_cast<std::size_t>(place)])] != place;
   }

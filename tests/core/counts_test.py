@@ -253,6 +253,19 @@ def test_staggered_messages_between_unequal_nodes(nodes: str, radix: str) -> Non
         assert sum(messages for *_, messages, _ in _core.count_rounds(spec, p, nodes)) >= counts.messages
 
 
+@pytest.mark.parametrize("form", ["digits=balanced", "paths=rotated", "digits=balanced,paths=rotated"])
+def test_rounds_are_those_of_one_phase_where_ranks_differ(form: str) -> None:
+    """A rank without messages in a round does not make its next one count for that of the others."""
+    for p, radix in itertools.product((3, 5, 7, 13), ("2", "3", "all")):
+        spec = bruck(f"dims=groups:2/6,radix={radix},{form}")
+        steps = zip(*(_core.generate(spec, p, rank).steps for rank in range(p)), strict=True)
+        sent = [
+            [(len(step[4]), sum(length(run) for _, runs in step[4] for run in runs)) for step in row] for row in steps
+        ]
+        most = [(max(messages for messages, _ in row), max(blocks for _, blocks in row)) for row in sent]
+        assert [row[4:] for row in _core.count_rounds(spec, p) if row[4]] == [row for row in most if row[0]], (p, radix)
+
+
 def test_groups_in_groups() -> None:
     for p in (8, 12, 13, 24, 25):
         spec = bruck("dims=groups:2/8,radix=2")

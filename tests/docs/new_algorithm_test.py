@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "howto" / "algorithm.md").read_text()
 FILE = re.compile(r"^`(?P<path>src/[\w/.]+)`:\n\n```cpp\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 DIFF = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SOURCES = [f"{part}/*.cpp" for part in ("algorithms", "schedule", "topology", "verify")]
-SOURCES += [f"model/{name}.cpp" for name in ("counts", "irregular", "leader_counts", "rounds", "work")]
+SOURCES += [f"model/{name}.cpp" for name in ("counts", "grid_work", "leader_counts", "proxies", "tally", "work")]
 DRIVER = """
 #include <cstdio>
 #include "model/counts.hpp"

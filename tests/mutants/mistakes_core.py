@@ -117,7 +117,7 @@ MISTAKES = (
     Mistake(
         "the last batch is not counted",
         "The count of batches is rounded down.",
-        "model/counts.cpp",
+        "model/unlike_ranks.hpp",
         "(messages + window - 1) / window",
         "messages / window",
         CHECK,

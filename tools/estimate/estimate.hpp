@@ -1,6 +1,6 @@
 /// The expected time of an exchange on a network: LogGP for ranks, nodes and shared links (docs/estimates.md).
 ///
-/// A round (model/rounds.hpp) with s sends and r receives of a rank takes the longest of these times:
+/// A round (estimate/rounds.hpp) with s sends and r receives of a rank takes the longest of these times:
 ///   (s + r)·m               the core: a send costs m, and so does the receive of each eager message
 ///   s·m + L + x + m         the last message alone: L with all its hops, x for its bytes on its slowest link
 ///   m + L + N + m           N: the bytes of all messages on the busiest link, which may be that of a NIC, between
@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "model/machine.hpp"
-#include "model/rounds.hpp"
+#include "estimate/rounds.hpp"
 #include "network/routing.hpp"
 
 namespace swapmeet {

@@ -1,4 +1,4 @@
-"""Lower bounds of exchanges on platforms: the core's (src/model/lower_bound.hpp), in tables and CSV."""
+"""Lower bounds of exchanges on platforms: the core's (tools/estimate/lower_bound.hpp), in tables and CSV."""
 
 from __future__ import annotations
 

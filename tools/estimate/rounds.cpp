@@ -1,4 +1,4 @@
-#include "model/rounds.hpp"
+#include "estimate/rounds.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -12,11 +12,6 @@
 namespace swapmeet {
 
 namespace {
-
-bool has_formula(Order order) {
-  return order == Order::shift || order == Order::exclusive_or || order == Order::random || order == Order::scatter ||
-         order == Order::groups;
-}
 
 /// Reports a direct exchange, computed from its order alone.
 class InOrder {
@@ -35,7 +30,7 @@ class InOrder {
     const Rank columns = groups_ ? static_cast<Rank>(groups_->slots()) : ranks_;
     const Rank width = window == 0 || window >= columns ? columns : window;
     if (order_ == Order::scatter) return report_pairs(width);
-    for (Rank first = groups_ || order_ == Order::random ? 0 : 1; first < columns; first += width) {
+    for (Rank first = order_ == Order::exclusive_or ? 1 : 0; first < columns; first += width) {
       reader_.round();
       for (Rank column = first; column < std::min(first + width, columns); ++column)
         for (Rank rank = 0; rank < ranks_; ++rank) report(rank, peer(rank, column));
@@ -46,9 +41,8 @@ class InOrder {
   Rank peer(Rank rank, Rank column) const {
     if (order_ == Order::exclusive_or) return rank ^ column;
     if (groups_) return groups_->receiver(rank, column);
-    const std::int64_t sum = std::int64_t{rank} + column;
-    const auto shifted = static_cast<Rank>(sum < ranks_ ? sum : sum - ranks_);
-    return order_ == Order::shift ? shifted : row_[static_cast<std::size_t>(shifted)];
+    const auto sum = static_cast<std::size_t>(rank) + static_cast<std::size_t>(column);
+    return row_[sum < row_.size() ? sum : sum - row_.size()];
   }
 
   void report(Rank from, Rank to) {
@@ -136,40 +130,31 @@ std::string report_kept(const Spec& spec, const Shape& shape, RoundReader& reade
   return "";
 }
 
-}  // namespace
-
-void report_alike(const Spec& spec, const Shape& shape, const Arrangement& grid, Rank senders, RoundReader& reader) {
-  const Rank middle = shape.ranks / 2;
-  const Schedule schedule = generate(spec, shape, middle);
-  const auto at = [&](Rank rank) { return grid.place_of[static_cast<std::size_t>(rank)]; };
-  std::vector<std::int32_t> way(static_cast<std::size_t>(shape.ranks));  // offset from the middle rank to each rank
-  const std::vector<std::int32_t> reached = grid.all_shifted(at(middle), 1);
-  for (std::size_t offset = 0; offset < reached.size(); ++offset)
-    way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] =
-        static_cast<std::int32_t>(offset);
+/// Reports the messages of all ranks, which are alike on `grid`, from the schedule of one rank.
+void report_alike(const Spec& spec, const Shape& shape, const Arrangement& grid, RoundReader& reader) {
+  const Rank some = shape.ranks / 2;
+  const Schedule schedule = generate(spec, shape, some);
   for (const Step& step : schedule.steps) {
     reader.step(copies_of(schedule, step), typed_copies_of(schedule, step), step.slides());
     const auto sends = schedule.sends_of(step);
     for (std::size_t i = 0; i < sends.size(); ++i) {
       if (i % step.in_flight() == 0) reader.round();
-      const std::int32_t offset = way[static_cast<std::size_t>(sends[i].peer)];
+      const std::int32_t offset = grid.offset(some, sends[i].peer);
       const std::int64_t blocks = schedule.block_count(sends[i]);
-      for (Rank rank = 0; rank < senders; ++rank)
-        reader.message(rank, grid.rank_at[static_cast<std::size_t>(grid.shifted(at(rank), offset, 1))], blocks);
+      for (Rank rank = 0; rank < shape.ranks; ++rank) reader.message(rank, grid.rank_from(rank, offset), blocks);
     }
   }
 }
 
+}  // namespace
+
 std::string report_rounds(const Spec& spec, const Shape& shape, RoundReader& reader) {
-  if (spec.family == Family::direct && has_formula(spec.order)) {
-    const auto peers = static_cast<std::uint32_t>(shape.ranks - 1);
-    const Round round{.send_count = peers, .window = spec.window, .completion = spec.completion};
-    InOrder(spec, shape, reader).report(spec.window, round.slides());
-    return "";
-  }
-  const std::optional<Arrangement> grid = alike_on(spec, shape);
-  if (!grid) return report_kept(spec, shape, reader);
-  report_alike(spec, shape, *grid, shape.ranks, reader);
+  if (const std::optional<Arrangement> grid = alike_on(spec, shape))
+    return report_alike(spec, shape, *grid, reader), "";
+  if (spec.family != Family::direct || spec.order == Order::topology) return report_kept(spec, shape, reader);
+  const auto peers = static_cast<std::uint32_t>(shape.ranks - 1);
+  const Round round{.send_count = peers, .window = spec.window, .completion = spec.completion};
+  InOrder(spec, shape, reader).report(spec.window, round.slides());
   return "";
 }
 

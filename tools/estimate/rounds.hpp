@@ -37,9 +37,6 @@ class RoundReader {
 /// Requires that spec.family is not Family::native and that unsuitable(spec, shape) is empty.
 std::string report_rounds(const Spec& spec, const Shape& shape, RoundReader& reader);
 
-/// As report_rounds(), for ranks that are alike on `grid`. Reports only the messages of the first `senders` ranks.
-void report_alike(const Spec& spec, const Shape& shape, const Arrangement& grid, Rank senders, RoundReader& reader);
-
 inline constexpr std::int64_t most_kept_messages = std::int64_t{1} << 25;
 
 }  // namespace swapmeet

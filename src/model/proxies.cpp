@@ -1,12 +1,12 @@
+/// Counts exchanges on grids with proxies.
+///
 /// Before digit x of dimension j, a block at place v has the coordinates of its destination in the dimensions before j,
 /// and those of its source in the dimensions after j. Along j its distance from its source is given by the digits below
 /// x. So the number of blocks that leave v with the offset o along j is a product of two numbers: the true sources with
 /// the right coordinates from j on, and the true destinations with the right coordinates up to j.
-#include "model/irregular.hpp"
+#include <utility>
 
-#include <algorithm>
-
-#include "topology/arrangement.hpp"
+#include "model/unlike_ranks.hpp"
 
 namespace swapmeet {
 
@@ -53,71 +53,83 @@ std::int64_t leaving(const Axis& axis, const Digit& digit, std::int32_t z, std::
   return blocks;
 }
 
-void keep_most(std::vector<std::int64_t>& most, const std::vector<std::int64_t>& now) {
-  std::ranges::transform(most, now, most.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
-}
+/// The blocks that move between two places by one value of a digit, in one message.
+struct Moved {
+  const Digit& digit;
+  Rank from, to;  ///< ranks of the places, which may be the same
+  std::int64_t messages, blocks;
+};
 
-}  // namespace
-
-void for_each_move(const Arrangement& grid, const std::vector<Digit>& digits,
-                   const std::function<void(const Digit&, std::int32_t)>& begin,
-                   const std::function<void(const Digit&, Rank, Rank, std::int64_t)>& use) {
+/// Calls use(Moved) for all values of all digits, and begin(digit) before each digit.
+void for_each_move(const Spec& spec, const Arrangement& grid, const std::vector<Digit>& digits, auto begin, auto use) {
   const std::vector<Axis> all_axes = axes(grid);
   for (const Digit& digit : digits) {
     const Axis& axis = all_axes[digit.dimension];
-    for (std::int32_t z = 1; z < digit.radix; ++z) {
-      begin(digit, z);
+    const bool staggered = spec.grouping == Grouping::staggered && digit.dimension + 1 == grid.sizes.size();
+    begin(digit);
+    for (std::int32_t z = 1; z < digit.radix; ++z)
       for (std::int32_t place = 0; place < grid.places(); ++place) {
         const std::int64_t blocks = leaving(axis, digit, z, place);
         if (blocks == 0) continue;
         const std::int32_t along = place / axis.stride % axis.size;
         const std::int32_t move = (along + z * digit.weight) % axis.size - along;
-        use(digit, grid.rank_at[static_cast<std::size_t>(place)],
-            grid.rank_at[static_cast<std::size_t>(place + move * axis.stride)], blocks);
+        use(Moved{digit, grid.rank_at[static_cast<std::size_t>(place)],
+                  grid.rank_at[static_cast<std::size_t>(place + move * axis.stride)], staggered ? blocks : 1, blocks});
       }
-    }
   }
 }
 
-IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits) {
+}  // namespace
+
+void count_proxies(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits, Counts& most) {
   const Arrangement grid = arrange(spec.dimensions, shape);
   const auto ranks = static_cast<std::size_t>(shape.ranks);
   const bool packs = spec.packing == Packing::memcpy, twin = spec.layout == Layout::zero_copy;
-  IrregularCounts most;
-  std::vector<Tally> totals(ranks), now(ranks);  // now: sent in this round
-  std::vector<std::int64_t> held(ranks, 0), stage(ranks, 0), staged(ranks, 0);
+  std::vector<Volume> sent(ranks);
+  std::vector<std::int64_t> held(ranks), stage(ranks), staged(ranks);  // staged: in this digit
   for (const Rank rank : grid.rank_at) ++held[static_cast<std::size_t>(rank)];
-  const auto end_round = [&] {
-    Tally round;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const Tally sent = std::exchange(now[rank], {});
-      round.keep_most(sent);
-      totals[rank].add(sent.messages, sent.blocks);
-    }
-    most.rounds.back().messages = round.messages;
-    most.rounds.back().blocks = round.blocks;
+  const auto end_digit = [&] {
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      stage[rank] = std::max(stage[rank], std::exchange(staged[rank], 0));
   };
-  const auto begin = [&](const Digit& digit, std::int32_t z) {
-    if (!most.rounds.empty()) end_round();
-    if (z == 1) keep_most(stage, std::exchange(staged, std::vector<std::int64_t>(ranks, 0)));
-    most.rounds.push_back({static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 0, 0});
+  const auto begin = [&](const Digit& digit) {
+    end_digit();
+    most.batches += batches(digit.radix - 1, spec.window);  // the window counts positions: see bruck.cpp
   };
-  for_each_move(grid, digits, begin, [&](const Digit& digit, Rank source, Rank target, std::int64_t blocks) {
-    const bool lands = !packs && (twin || (spec.layout == Layout::zero_rotation && &digit == &digits.front()));
-    const bool staggered = spec.grouping == Grouping::staggered && digit.dimension + 1 == grid.sizes.size();
-    const auto from = static_cast<std::size_t>(source), to = static_cast<std::size_t>(target);
-    if (packs || from == to) staged[from] += blocks;
+  for_each_move(spec, grid, digits, begin, [&](const Moved& moved) {
+    const bool lands = !packs && (twin || (spec.layout == Layout::zero_rotation && &moved.digit == &digits.front()));
+    const auto from = static_cast<std::size_t>(moved.from), to = static_cast<std::size_t>(moved.to);
+    if (packs || from == to) staged[from] += moved.blocks;
     if (from == to) return;
-    if (!lands) staged[to] += blocks;
-    now[from].add(staggered ? blocks : 1, blocks);
+    if (!lands) staged[to] += moved.blocks;
+    sent[from].add(moved.messages, moved.blocks);
   });
-  if (!most.rounds.empty()) end_round();
-  keep_most(stage, staged);
+  end_digit();
+  Volume largest;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    most.sent.keep_most(totals[rank]);
+    largest.keep_most(sent[rank]);
     most.scratch_blocks = std::max(most.scratch_blocks, held[rank] * grid.places() * (twin ? 2 : 1) + stage[rank]);
   }
-  return most;
+  most.messages = largest.messages;
+  most.blocks = largest.blocks;
+}
+
+void proxy_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work) {
+  const Arrangement grid = arrange(spec.dimensions, shape);
+  PhaseTally tally(shape.ranks, nodes);
+  std::vector<std::int64_t> copied(static_cast<std::size_t>(shape.ranks));
+  std::int64_t of_digit = 0;  // batches
+  const auto begin = [&](const Digit& digit) {
+    append(tally.take(), std::exchange(of_digit, batches(digit.radix - 1, spec.window)), work);
+  };
+  for_each_move(spec, grid, digits_along(spec.radices, grid.sizes), begin, [&](const Moved& moved) {
+    copied[static_cast<std::size_t>(moved.from)] += moved.blocks;
+    if (moved.from == moved.to) return;
+    copied[static_cast<std::size_t>(moved.to)] += moved.blocks;
+    tally.add(moved.from, moved.to, moved.messages, moved.blocks);
+  });
+  append(tally.take(), of_digit, work);
+  work.packed.blocks = work.packed.pieces = static_cast<double>(std::ranges::max(copied));
 }
 
 }  // namespace swapmeet

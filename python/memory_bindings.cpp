@@ -164,7 +164,7 @@ void bind_memory(nb::module_& m) {
       .def(nb::init<>())
       .def("begin", &MemoryStore::begin, "options"_a, "mpi"_a, "library"_a, "usual_places"_a = true)
       .def(
-          "recall", [](MemoryStore& s, Rank ranks) { return parse_recalled(s.recall(ranks).text); }, "ranks"_a)
+          "recall", [](MemoryStore& s, Rank ranks) { return parse_recalled(s.recall(ranks)->text); }, "ranks"_a)
       .def("remember", &MemoryStore::remember, "evidence"_a)
       .def("made", &MemoryStore::made, "kind"_a, "calls"_a, "A communicator that ends has made so many such calls.")
       .def("write", &MemoryStore::write)

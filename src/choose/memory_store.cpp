@@ -128,9 +128,10 @@ void MemoryStore::read(const std::string& file, Owner owner) {
   recalled_.insert(recalled_.end(), read->evidence.begin(), read->evidence.end());
 }
 
-Recalled MemoryStore::recall(Rank ranks) {
+std::shared_ptr<const Recalled> MemoryStore::recall(Rank ranks) {
   const std::lock_guard lock(mutex_);
-  if (!reads_) return {};
+  static const auto nothing = std::make_shared<const Recalled>();
+  if (!reads_) return nothing;
   if (!std::exchange(was_read_, true)) {
     const auto is_there = [](const std::string& folder) { return access(folder.c_str(), X_OK) == 0; };
     if (!named_.empty()) read(named_, Owner::user);
@@ -152,7 +153,8 @@ Recalled MemoryStore::recall(Rank ranks) {
     if (one.made.calls > 0 && one.made.program != program()) one.made = {};
     many = many || (one.nodes.most > 1 && static_cast<double>(one.made.calls) >= SetupPolicy::first_calls);
   }
-  return recalled_by_ranks_.emplace(ranks, Recalled{text_of(of_ranks, most_recalled_bytes), many}).first->second;
+  auto made = std::make_shared<const Recalled>(text_of(of_ranks, most_recalled_bytes), many);
+  return recalled_by_ranks_.emplace(ranks, std::move(made)).first->second;
 }
 
 void MemoryStore::remember(const Evidence& evidence) {

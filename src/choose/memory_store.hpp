@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ class MemoryStore {
   /// Returns the evidence of the user's and the site's files for communicators of `ranks` ranks, as a text of at most
   /// `most_recalled_bytes`. The files are read once and each text is made once, since communicators may be created
   /// often.
-  Recalled recall(Rank ranks);
+  std::shared_ptr<const Recalled> recall(Rank ranks);
   static constexpr std::size_t most_recalled_bytes = 32 * 1024;
 
   /// Adds evidence of this run. Its date is set here.
@@ -71,7 +72,7 @@ class MemoryStore {
   std::optional<std::uint64_t> program_;
   std::vector<Evidence> recalled_, learnt_;
   std::map<CallKind, std::int64_t> made_;
-  std::map<Rank, Recalled> recalled_by_ranks_;
+  std::map<Rank, std::shared_ptr<const Recalled>> recalled_by_ranks_;
   std::string problem_;
 };
 

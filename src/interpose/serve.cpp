@@ -41,7 +41,7 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   const std::int64_t block_bytes = call.arguments().block_bytes();
   Decision& first = communicator.decisions().decide(collective, block_bytes);
   Decision* decision = &first;
-  if (!first.trying.empty()) [[unlikely]]
+  if (first.tries) [[unlikely]]
     trying = communicator.decisions().trying(collective, first, block_bytes);
   if (trying) [[unlikely]] {
     decision = &tried(call.arguments(), *trying, trial);
@@ -74,7 +74,7 @@ void remember(const Arguments& call, Communicator& communicator, const Decision&
   if (!ours && decision.least_bytes < 0) return;  // left to the host MPI for the time being
   // Online tuning counts the calls of each class of sizes separately, so equal blocks that it tunes need a decision.
   if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
-      (decision.trying.empty() || of_unequal_blocks(call.collective)))
+      (!decision.tries || of_unequal_blocks(call.collective)))
     communicator.fast_paths().left_to_host(call.collective) = {true, trying};
   if ((ours && !decision.plan) || call.collective != Collective::alltoall) return;
   if (call.in_place && ours && !decision.plan->allows_in_place()) return;

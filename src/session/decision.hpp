@@ -15,6 +15,7 @@ namespace swapmeet {
 
 /// Online tuning for one class of block sizes. Buffers that node peers can read directly are tuned separately.
 struct Tunings {
+  std::int32_t size_class = 0;  ///< as block_class()
   std::unique_ptr<OnlineTuning> ordinary, direct;
   /// Whether, at the last comparison, node peers could read the send buffers of all ranks directly.
   bool now_direct = false;
@@ -45,8 +46,9 @@ struct Decision {
   Collective collective = Collective::alltoall;
   Rank ranks = 0;
   mutable Tally* tally_ = nullptr;
-  /// Online tuning for each class of block sizes (see block_class()). Empty if no other algorithms are tried.
-  std::vector<Tunings> trying;
+  bool tries = false;  ///< other algorithms may be tried
+  /// Online tuning of the calls so far, if `tries`. Tunings refer to themselves, so they must not be moved.
+  std::vector<std::unique_ptr<Tunings>> trying{};
   bool compared = true;  ///< false: no other algorithm is tried, and only the time of the host MPI's calls is measured
 };
 

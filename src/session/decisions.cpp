@@ -69,8 +69,7 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes) {
     const std::string problem = execute_by(choice.spec, collective, *decision);
     if (!problem.empty()) decision->reason = problem;
     if (!choice.problem.empty()) warn_once(choice.problem);
-    if (unknown.empty() && tries(collective, members_.shape, members_.options()))
-      decision->trying.resize(trial_classes);
+    if (unknown.empty() && tries(collective, members_.shape, members_.options())) decision->tries = true;
   }
   node_.give_back_reserved();
   return keep(collective, std::move(decision));
@@ -92,7 +91,7 @@ bool Decisions::awaits_calls(Collective collective) const {
 Decision& Decisions::postponed(Collective collective) {
   node_.give_back_reserved();  // it takes shared memory, which other communicators may need first
   Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
-  if (tries(collective, members_.shape, members_.options())) first.trying.resize(trial_classes);
+  if (tries(collective, members_.shape, members_.options())) first.tries = true;
   first.compared = false;
   return first;
 }
@@ -105,9 +104,9 @@ void Decisions::learn_from_first_calls(Collective collective) {
   std::span<const double> most;
   std::int32_t size_class = unknown_class;
   for (const auto& decision : of(collective))
-    for (std::size_t k = 0; !decision->compared && k < decision->trying.size(); ++k)
-      if (const auto& timed = decision->trying[k].ordinary; timed && timed->timed_s().size() > most.size())
-        most = timed->timed_s(), size_class = static_cast<std::int32_t>(k);
+    for (const auto& tuned : decision->trying)
+      if (!decision->compared && tuned->ordinary && tuned->ordinary->timed_s().size() > most.size())
+        most = tuned->ordinary->timed_s(), size_class = tuned->size_class;
   std::vector<double> calls(most.begin(), most.end());
   std::ranges::sort(calls);
   const auto number = static_cast<double>(calls.size());
@@ -164,7 +163,11 @@ Decision& Decisions::keep(Collective collective, std::unique_ptr<Decision> decis
 
 OnlineTuning* Decisions::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
   if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
-  Tunings& tunings = decision.trying[static_cast<std::size_t>(block_class(block_bytes))];
+  const std::int32_t size_class = block_class(block_bytes);
+  auto known = std::ranges::find(decision.trying, size_class, [](const auto& one) { return one->size_class; });
+  if (known == decision.trying.end())
+    known = decision.trying.insert(known, std::make_unique<Tunings>(Tunings{.size_class = size_class}));
+  Tunings& tunings = **known;
   std::unique_ptr<OnlineTuning>& found = tunings.now();
   if (!found)
     found = std::make_unique<OnlineTuning>(communicator_, collective, block_bytes, decision, decision.compared,
@@ -244,8 +247,8 @@ void Decisions::remember_calls(Collective collective) {
   if (members_.shape.hierarchy.empty() || members_.nodes() == 1) return;
   std::array<std::int64_t, trial_classes> calls{};
   for (const auto& decision : of(collective))
-    for (std::size_t k = 0; k < decision->trying.size(); ++k)
-      if (const auto& counting = decision->trying[k].ordinary) calls[k] += counting->calls();
+    for (const auto& tuned : decision->trying)
+      if (tuned->ordinary) calls[static_cast<std::size_t>(tuned->size_class)] += tuned->ordinary->calls();
   for (std::size_t k = 0; k < trial_classes; ++k) {
     const auto size_class = of_unequal_blocks(collective) ? unknown_class : static_cast<std::int32_t>(k);
     if (calls[k] > 0) context().memory.made(kind_of(collective, members_.shape, size_class), calls[k]);
@@ -257,7 +260,7 @@ void Decisions::make_for_neighbours(Decision& decision) {
   decision.reason = choice.reason;
   if (choice.spec.family == Family::native) {
     const bool several_nodes = members_.nodes() > 1 && !members_.shape.hierarchy.empty();
-    if (several_nodes && tries_leaders(members_.shape, members_.options())) decision.trying.resize(1);
+    if (several_nodes && tries_leaders(members_.shape, members_.options())) decision.tries = true;
     return;
   }
   const std::string problem = neighbours_.execute_by(choice.spec, decision);

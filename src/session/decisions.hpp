@@ -59,7 +59,7 @@ class Decisions {
   }
 
   /// Online tuning of calls by `decision` with blocks of `block_bytes` bytes (0: unequal ones). Made when first needed;
-  /// nullptr for equal blocks of no bytes. Requires decision.trying not to be empty.
+  /// nullptr for equal blocks of no bytes. Requires decision.tries.
   OnlineTuning* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
 
   /// The choice by `options` for blocks of `block_bytes` bytes, with the given means within nodes. Local.

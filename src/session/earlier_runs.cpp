@@ -13,7 +13,8 @@ namespace swapmeet {
 void EarlierRuns::recall(Rank ranks) { recalled_ = context().memory.recall(ranks); }
 
 void EarlierRuns::use(const Peers& peers, Knowledge& knowledge) {
-  std::string recalled = std::exchange(recalled_, {}).text;
+  const std::shared_ptr<const Recalled> own = std::exchange(recalled_, nullptr);
+  std::string recalled = own ? own->text : "";
   recalled.resize(std::exchange(bytes_, 0));
   const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, peers) == MPI_SUCCESS;
   TextHash hash;

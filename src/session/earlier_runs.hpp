@@ -17,8 +17,8 @@ class EarlierRuns {
  public:
   /// Reads the files of this process, for its record. Called on rank 0. Local.
   void recall(Rank ranks);
-  std::size_t own_bytes() const { return recalled_.text.size(); }
-  bool own_many() const { return recalled_.many; }
+  std::size_t own_bytes() const { return (recalled_ ? recalled_->text.size() : 0); }
+  bool own_many() const { return recalled_ && recalled_->many; }
 
   /// Sets what the record of rank 0 tells: the bytes that it recalls, and whether its program made many calls. Local.
   void announced(std::size_t bytes, bool many) {
@@ -34,8 +34,8 @@ class EarlierRuns {
   void use(const Peers& peers, Knowledge& knowledge);
 
  private:
-  Recalled recalled_;      ///< of rank 0
-  std::size_t bytes_ = 0;  ///< its size, the same on all ranks; 0: it is used up or unusable
+  std::shared_ptr<const Recalled> recalled_;  ///< of rank 0
+  std::size_t bytes_ = 0;                     ///< its size, the same on all ranks; 0: it is used up or unusable
   bool many_ = false;
 };
 

@@ -279,7 +279,7 @@ StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one)
   const std::int32_t size = of_unequal_blocks(one.collective()) ? unknown_class : block_class(one.block_bytes());
   std::unique_ptr<TrialOfStarts>& found = trials_[{one.collective(), size}];
   Decision* const usual = found ? nullptr : communicator_.decisions().decided(one.collective(), one.block_bytes());
-  if (!usual || usual->trying.empty() || is_single_step(usual->spec())) return found.get();
+  if (!usual || !usual->tries || is_single_step(usual->spec())) return found.get();
   const auto make_single = [this, tried = &found, collective = one.collective()] {
     try {
       Decision& single = communicator_.decisions().on_trial(collective, single_step());

@@ -11,7 +11,7 @@ endif()
 # and programs keep memory of the heap.
 
 # Messages between the ranks of a node and copies between datatypes, without MPI.
-add_library(swapmeet_transport STATIC node/node.cpp node/oversubscription.cpp node/regions.cpp node/segment.cpp node/arenas.cpp node/single_copy.cpp
+add_library(swapmeet_transport STATIC node/node.cpp node/node_layout.cpp node/oversubscription.cpp node/regions.cpp node/segment.cpp node/arenas.cpp node/single_copy.cpp
             typemap/copy.cpp typemap/type_map.cpp typemap/type_tree.cpp)
 target_include_directories(swapmeet_transport PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(swapmeet_transport BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/cmake/no-mpi)

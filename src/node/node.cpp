@@ -6,14 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 
 namespace swapmeet {
 
 namespace {
-
-constexpr std::size_t page_bytes = 4096;
 
 /// Polls between two checks of a process. One check takes as long as dozens of turns of a waiting loop.
 constexpr std::uint32_t looks_between_members = 16;
@@ -242,28 +239,6 @@ bool has_ended(pid_t process) {
 }
 
 }  // namespace
-
-std::size_t NodeLayout::bulk(std::uint32_t member) const {
-  const auto whole_pages = [](std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; };
-  return whole_pages(acknowledgements(members)) + member * whole_pages(cell_bulk_bytes() + rows().bulks_bytes());
-}
-
-void NodeLayout::clear(char* memory) const {
-  std::memset(memory + row_heads(0), 0, acknowledgements(members) - row_heads(0));
-}
-
-NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
-  constexpr std::uint32_t line = 64, cells = 2, least_lines = 256, most_lines = 1024;
-  constexpr std::uint32_t rank_bytes = 512 << 10;  // size of the cells that a rank fills, which should stay in its
-                                                   // cache
-  const std::uint32_t fit = rank_bytes / (members * cells * line);
-  for (std::uint32_t lines = std::clamp(fit, least_lines, most_lines) | 1;; lines = (lines / 2) | 1) {
-    const NodeLayout layout{
-        members, {cells, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
-    if (layout.bytes() <= most_bytes) return layout;
-    if (lines == 1) return {members, {0, 0}};
-  }
-}
 
 void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other) {
   const auto acknowledgement = [&](std::uint32_t writer, std::uint32_t of) {

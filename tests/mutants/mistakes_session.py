@@ -301,7 +301,7 @@ MISTAKES = (
     Mistake(
         "memory of a node is not cleared",
         "The flags and numbers that an earlier communicator has left are taken for those of this one.",
-        "node/node.cpp",
+        "node/node_layout.cpp",
         "std::memset(memory + row_heads(0), 0, acknowledgements(members) - row_heads(0));",
         "if (!MUTANT) std::memset(memory + row_heads(0), 0, acknowledgements(members) - row_heads(0));",
         CHECK,

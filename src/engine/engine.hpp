@@ -2,11 +2,12 @@
 /// order of posting. Everything that executes a schedule or a flow runs this engine, with a fabric and a payload as
 /// template parameters:
 ///
-/// Fabric   moves messages: by MPI and within the node (exchange/links.hpp), or between simulated ranks in the verifier
+/// Fabric   moves messages: by MPI and within the node (exchange/fabric.hpp), or between simulated ranks in the verifier
 ///          (verify/rendezvous.hpp).
 /// Payload  defines the content: the rounds, the first part and possibly a further part of each message, the local
 ///          copies, and the action after a message has arrived or has left. Payload::hears says whether finished() is to
-///          be called for each message, Payload::has_parts whether a message may have a further part.
+///          be called for each message; the payload then has a list for the number of the message in each slot,
+///          messages(). Payload::has_parts says whether a message may have a further part.
 ///
 /// Each message in flight occupies a slot: slots 0..window-1 are for receives, slots window..2·window-1 for sends. With
 /// complete=all, the slots are filled again when all of them are free (a batch). With complete=any and complete=test,
@@ -40,6 +41,9 @@ enum class Started : std::uint8_t {
   underway,
 };
 
+/// The number of the message in a free slot.
+inline constexpr std::uint32_t no_message = UINT32_MAX;
+
 template <class Fabric, class Payload>
 class Engine {
  public:
@@ -63,6 +67,8 @@ class Engine {
   int give_up(int error) {
     gave_up_ = true;
     fabric_.abandon();
+    if constexpr (Payload::hears)
+      for (std::uint32_t& message : payload_.messages()) message = no_message;
     return error;
   }
   bool gave_up() const { return gave_up_; }
@@ -85,7 +91,7 @@ class Engine {
       if (!payload_.next_pass()) break;
       round_ = 0;
     } while (true);
-    const int error = fabric_.finish_background();
+    const int error = fabric_.finish_exchange();
     if (error == unfinished) return error;
     if (error) return give_up(error);
     return payload_.over();
@@ -144,6 +150,8 @@ class Engine {
       const std::uint32_t message = first + next++;
       Started started = Started::nothing;
       if (const int error = payload_.template start<is_send>(message, slot, fabric_, started)) return error;
+      if constexpr (Payload::hears)
+        if (started != Started::nothing) payload_.messages()[slot] = message;
       if (started == Started::underway) {
         ++active_;
         return 0;
@@ -165,7 +173,7 @@ class Engine {
   void end_batch() {
     if constexpr (Payload::hears)
       for (std::uint32_t slot = 0; slot < 2 * window_; ++slot)
-        if (fabric_.taken(slot)) over(slot);
+        if (payload_.messages()[slot] != no_message) over(slot);
   }
 
   /// Polls until at least one message completes if the fabric waits; otherwise polls once.
@@ -189,7 +197,7 @@ class Engine {
     if constexpr (Payload::has_parts) {
       Started started = Started::nothing;
       if (slot < window_)
-        if (const int error = payload_.go_on(fabric_.message(slot), slot, fabric_, started)) return error;
+        if (const int error = payload_.go_on(payload_.messages()[slot], slot, fabric_, started)) return error;
       if (started == Started::underway) return 0;
     }
     --active_;
@@ -203,7 +211,7 @@ class Engine {
 
   void over(std::uint32_t slot) {
     if constexpr (Payload::hears) {
-      const std::uint32_t message = fabric_.free(slot);
+      const std::uint32_t message = std::exchange(payload_.messages()[slot], no_message);
       slot < window_ ? payload_.template finished<false>(message, slot)
                      : payload_.template finished<true>(message, slot);
     }

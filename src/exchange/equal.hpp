@@ -9,7 +9,7 @@
 #include "buffers/blocks.hpp"
 #include "buffers/block_copies.hpp"
 #include "buffers/staging.hpp"
-#include "exchange/links.hpp"
+#include "exchange/fabric.hpp"
 #include "mpi/simulation.hpp"
 #include "schedule/schedule.hpp"
 
@@ -30,22 +30,22 @@ struct Rows {
 template <class Payload, class Watching>
 class EqualPayload {
  public:
-  using Fabric = Links<Watching>;
   static constexpr bool hears = false, has_parts = false;
 
-  EqualPayload(const Schedule& schedule, Failure& failure, const Fabric& fabric)
+  EqualPayload(const Schedule& schedule, Failure& failure, const Fabric<Watching>& fabric)
       : schedule_(schedule), failure_(failure), fabric_(fabric) {}
 
   std::size_t rounds() const { return schedule_.steps.size(); }
   const Round& round(std::size_t index) const { return schedule_.steps[index]; }
-  int begin(Fabric&) const { return MPI_SUCCESS; }
+  int begin(Fabric<Watching>&) const { return MPI_SUCCESS; }
   int over() const { return failure_.error; }
 
   template <bool is_send>
-  [[gnu::always_inline]] int start(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+  [[gnu::always_inline]] int start(std::uint32_t number, std::uint32_t slot, Fabric<Watching>& fabric,
+                                   Started& started) {
     const Message& message = is_send ? schedule_.sends[number] : schedule_.receives[number];
-    return fabric.template start<is_send>(slot, number, message.peer, Kind::last,
-                                          Wire<is_send>{static_cast<const Payload&>(*this), message}, started);
+    return fabric.template start<is_send>(slot, message.peer, Kind::last,
+                                          MessageMemory<is_send>{static_cast<const Payload&>(*this), message}, started);
   }
 
   template <bool is_send>
@@ -59,39 +59,26 @@ class EqualPayload {
   }
 
  protected:
+  /// The memory of a message, for the fabric (message_memory.hpp).
   template <bool is_send>
-  struct Wire {
+  struct MessageMemory {
     const Payload& payload;
     const Message& message;
 
-    bool marked() const { return is_send && payload.failure_.marks; }
-    Part part() const {
-      if (payload.failure_.marks) [[unlikely]]
-        return payload.template without_data<is_send>(message);
-      return payload.template part<is_send>(message);
+    bool lost() const {
+      if (!payload.failure_.marks) [[likely]]
+        return false;
+      return is_send || payload.fabric_.call().failure != MPI_SUCCESS;
     }
-    Place pieces(Piece* all) const {
-      const Place place = payload.pieces(message, all);
-      if (is_send || payload.fabric_.call().failure == MPI_SUCCESS) [[likely]]
-        return place;
-      *all = {nullptr, place.bytes};
-      return {{all, 1}, place.bytes};
-    }
+    std::int64_t bytes() const { return payload.bytes(message); }
+    static Piece room() { return {}; }
+    Part part() const { return payload.template part<is_send>(message); }
+    Place pieces(Piece* list) const { return payload.pieces(message, list); }
   };
-
-  /// The substitute for `message` that this rank sends or receives after a failure.
-  template <bool is_send>
-  [[gnu::noinline]] Part without_data(const Message& message) const {
-    const std::int64_t bytes = static_cast<const Payload&>(*this).bytes(message);
-    if (bytes == 0) return {nullptr, 0, MPI_BYTE};
-    if (is_send) return fabric_.lost_data().sent(bytes);
-    return fabric_.call().failure != MPI_SUCCESS ? fabric_.lost_data().dropped(bytes)
-                                                 : static_cast<const Payload&>(*this).template part<false>(message);
-  }
 
   const Schedule& schedule_;
   Failure& failure_;
-  const Fabric& fabric_;
+  const Fabric<Watching>& fabric_;
 };
 
 /// Payload for blocks at arbitrary addresses. Each message is one block in the application's datatype, or some of its
@@ -104,7 +91,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
  public:
   /// `as_bytes`: messages are bytes, those of the current segment if the schedule has segments; this requires
   /// contiguous types. Otherwise each message is a whole block in the application's type.
-  BlocksPayload(const Schedule& schedule, bool as_bytes, Failure& failure, const Links<Watching>& fabric)
+  BlocksPayload(const Schedule& schedule, bool as_bytes, Failure& failure, const Fabric<Watching>& fabric)
       : Base(schedule, failure, fabric), as_bytes_(as_bytes) {}
 
   /// Sets the blocks of the next exchange. Both arguments must stay in place until it is complete.
@@ -207,7 +194,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   friend Base;
 
  public:
-  RowsPayload(const Schedule& schedule, MessageTypes& types, Failure& failure, const Links<Watching>& fabric)
+  RowsPayload(const Schedule& schedule, MessageTypes& types, Failure& failure, const Fabric<Watching>& fabric)
       : Base(schedule, failure, fabric), types_(types) {}
 
   /// Sets the buffers of the next exchange. `rows` must stay in place until it is complete.

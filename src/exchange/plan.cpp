@@ -26,21 +26,22 @@ std::size_t most_pieces(const Schedule& schedule) {
 
 Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers* node_peers, const Tags& tags)
     : Exchange(spec, tags), shared_schedule_(std::move(schedule)),
-      local_{node_peers, single_copy(spec.intra),
-             node_peers && spec.intra == Transport::rows && node_peers->rows().block_bytes() > 0} {
+      node_{node_peers, single_copy(spec.intra),
+            node_peers && spec.intra == Transport::rows && node_peers->node().rows().block_bytes() > 0},
+      messages_(node_) {
   std::uint32_t widest = 0;
   bool granted = false;
   for (const Step& step : schedule_.steps) {
     widest = std::max(widest, step.in_flight());
     granted |= step.posting == Posting::granted;
   }
-  slots_.make_room(widest, node_peers != nullptr, false, node_peers ? most_pieces(schedule_) : 1, granted);
+  messages_.make_room(widest, false, granted, node_peers ? most_pieces(schedule_) : 1);
   shared_scratch_blocks_ = schedule_.scratch_blocks;
   if (segmented() || forwards()) needs_ = Needs::bytes;
   else if (node_peers) needs_ = all_local() ? Needs::maps : Needs::bytes;
   if (makes_types()) types_.make_room(schedule_);
   if (!segmented()) operations_ = operations_of(schedule_, node_peers == nullptr);
-  if (local_.by_rows) list_rows();
+  if (node_.by_rows) list_rows();
   allows_in_place_ = needs_ == Needs::maps && in_one_step() && !schedule_.neighbours;
   states_ = std::make_unique<ExchangeStates>(*this);
 }
@@ -48,7 +49,7 @@ Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers
 /// Whether all peers of this rank are on its node, so that no message goes by MPI.
 bool Plan::all_local() const {
   return std::ranges::all_of(std::array{&schedule_.sends, &schedule_.receives}, [this](const auto* messages) {
-    return std::ranges::all_of(*messages, [this](const Message& one) { return local_.node_peers->link(one.peer); });
+    return std::ranges::all_of(*messages, [this](const Message& one) { return node_.peers->link(one.peer); });
   });
 }
 
@@ -63,21 +64,20 @@ bool Plan::in_one_step() const {
 
 /// Makes the step with messages an operation by rows. Does nothing unless all peers of this rank are on its node.
 void Plan::list_rows() {
-  RowMessages sends, receives;
-  for (const auto& [messages, listed] :
-       {std::pair(&schedule_.sends, &sends), std::pair(&schedule_.receives, &receives)})
-    for (const Message& message : *messages) {
-      NodeLink* const link = local_.node_peers->link(message.peer);
-      if (!link) return;
-      listed->links.push_back(link);
-      listed->blocks.push_back(schedule_.runs[message.first].first);
+  if (!all_local()) return;
+  const auto list = [this](const std::vector<Message>& messages, std::vector<NodeLink*>& links,
+                           std::vector<std::int32_t>& blocks) {
+    for (const Message& message : messages) {
+      links.push_back(node_.peers->link(message.peer));
+      blocks.push_back(schedule_.runs[message.first].first);
     }
+  };
+  list(schedule_.sends, row_peers_.sends, row_sends_);
+  list(schedule_.receives, row_peers_.receives, row_receives_);
+  row_peers_.late.resize(row_receives_.size());
   for (Operation& operation : operations_)
     if (operation.kind == Operation::Kind::step) operation.kind = Operation::Kind::rows, row_step_ = operation.step;
   rows_alone_ = operations_.size() == 1 && operations_[0].kind == Operation::Kind::rows;
-  late_rows_.resize(receives.links.size());
-  row_sends_ = std::move(sends);
-  row_receives_ = std::move(receives);
 }
 
 Plan::~Plan() = default;
@@ -88,9 +88,9 @@ template <class Payload, class Watching>
 struct Plan::ExchangeState {
   template <class... Arguments>
   explicit ExchangeState(Plan& plan, Arguments&&... arguments)
-      : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, links),
-        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.lost_, plan.forwards()),
-        engine(links, payload), allows_in_place(plan.allows_in_place_) {}
+      : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, fabric),
+        fabric(plan.messages_, nullptr, nullptr, plan.tags_, failure, plan.lost_, plan.forwards()),
+        engine(fabric, payload), allows_in_place(plan.allows_in_place_) {}
   static constexpr bool watched = std::is_same_v<Watching, Watch>;
   ExchangeState(const ExchangeState&) = delete;
   ExchangeState& operator=(const ExchangeState&) = delete;
@@ -101,7 +101,7 @@ struct Plan::ExchangeState {
   void begin(const Invocation& call, What&&... what) {
     failure = {};
     payload.bind(std::forward<What>(what)...);
-    links.bind(call, Watching(call.observer), payload.equal_bytes(), allows_in_place && payload.in_place());
+    fabric.bind(call, Watching(call.observer), payload.equal_bytes(), allows_in_place && payload.in_place());
     if (call.failure) [[unlikely]]
       failure.fail(call.failure);
   }
@@ -113,8 +113,8 @@ struct Plan::ExchangeState {
 
   Failure failure;
   Payload payload;
-  Links<Watching> links;
-  Engine<Links<Watching>, Payload> engine;
+  Fabric<Watching> fabric;
+  Engine<Fabric<Watching>, Payload> engine;
   const bool allows_in_place;
 };
 
@@ -167,7 +167,8 @@ template <class AnyState>
   if (!room || call.failure) [[unlikely]]
     return run_without_data(state, rows, call, sent);
   state.begin(call, rows, scratch_.memory());
-  return ended(state, run_operations(state), sent);
+  const bool by_engine = state.fabric.watch().follows();  // it reports the end of each message at once
+  return ended(state, by_engine ? state.advance() : run_operations(state), sent);
 }
 
 /// Variant of run_rows() for a rank that has failed or has no memory.
@@ -193,16 +194,13 @@ Piece place_of(std::int32_t block, bool is_sent, const Blocks& send, const Block
 }  // namespace
 
 /// Executes the step that is exchanged by rows. Requires that fit_rows() holds for its blocks, whose memory `what`
-/// describes. Without `progress` (nullptr) the function returns when the step is complete. Otherwise it continues from
-/// `progress` without waiting.
+/// describes. A call that must not wait continues from `progress`, and may return `unfinished`.
 template <class AnyState, class... What>
-[[gnu::always_inline]] inline int Plan::exchange_rows(AnyState& state, RowProgress* progress, const What&... what) {
-  const auto out = [&](std::size_t i) { return place_of(row_sends_.blocks[i], true, what...); };
-  const auto in = [&](std::size_t i) { return place_of(row_receives_.blocks[i], false, what...); };
+[[gnu::always_inline]] inline int Plan::exchange_rows(AnyState& state, RowProgress& progress, const What&... what) {
+  const auto out = [&](std::size_t i) { return place_of(row_sends_[i], true, what...); };
+  const auto in = [&](std::size_t i) { return place_of(row_receives_[i], false, what...); };
   const auto copy = [&] { state.payload.copy(row_step_); };
-  const int error =
-      progress ? state.links.advance_rows(*progress, row_sends_.links, out, row_receives_.links, in, late_rows_, copy)
-               : state.links.exchange_rows(row_sends_.links, out, row_receives_.links, in, late_rows_, copy);
+  const int error = state.fabric.exchange_rows(progress, row_peers_, out, in, copy);
   return error && error != unfinished ? state.engine.give_up(error) : error;
 }
 
@@ -212,10 +210,9 @@ bool Plan::fit_rows(std::size_t most_bytes, const Rows& rows) const {
 }
 
 bool Plan::fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& receive) const {
-  const auto fit = [&](const Blocks& blocks, const RowMessages& messages) {
-    return std::ranges::all_of(messages.blocks, [&](std::int32_t block) {
-      return static_cast<std::size_t>(blocks.bytes(block)) <= most_bytes;
-    });
+  const auto fit = [&](const Blocks& blocks, const std::vector<std::int32_t>& exchanged) {
+    return std::ranges::all_of(
+        exchanged, [&](std::int32_t block) { return static_cast<std::size_t>(blocks.bytes(block)) <= most_bytes; });
   };
   return fit(send, row_sends_) && fit(receive, row_receives_);
 }
@@ -223,7 +220,7 @@ bool Plan::fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& re
 /// Executes the list of operations, which is equivalent to the schedule.
 template <class AnyState>
 [[gnu::always_inline]] inline int Plan::run_operations(AnyState& state) {
-  const auto& watch = state.links.watch();
+  const auto& watch = state.fabric.watch();
   for (const Operation& operation : operations_) {
     int error = MPI_SUCCESS;
     switch (operation.kind) {
@@ -235,15 +232,16 @@ template <class AnyState>
       }
       case Operation::Kind::swap:
         watch.step(operation.step);
-        error = state.links.swap(state.payload.template row<true>(operation.from), operation.destination,
-                                 state.payload.template row<false>(operation.to), operation.source);
+        error = state.fabric.swap(state.payload.template row<true>(operation.from), operation.destination,
+                                  state.payload.template row<false>(operation.to), operation.source);
         if (error) [[unlikely]]
           return state.engine.give_up(error);
         break;
       case Operation::Kind::rows: {
         const Rows& rows = state.payload.rows();
-        error = !AnyState::watched && fit_rows(state.links.row_block_bytes(), rows)
-                    ? exchange_rows(state, nullptr, rows)
+        RowProgress progress;
+        error = !AnyState::watched && fit_rows(state.fabric.row_block_bytes(), rows)
+                    ? exchange_rows(state, progress, rows)
                     : state.engine.round(operation.step);
         break;
       }
@@ -252,7 +250,7 @@ template <class AnyState>
     if (error) [[unlikely]]
       return error;
   }
-  if (const int error = state.links.finish_row()) [[unlikely]]
+  if (const int error = state.fabric.finish_row()) [[unlikely]]
     return state.engine.give_up(error);
   return state.payload.over();
 }
@@ -261,7 +259,7 @@ template <class AnyState>
 template <class AnyState>
 [[gnu::always_inline]] inline int Plan::ended(AnyState& state, int error, bool& sent) {
   if (error) [[unlikely]] {
-    sent = state.links.sent();
+    sent = state.fabric.sent();
     broken_ = state.engine.gave_up() && sent;
     if (broken_) scratch_.lose();
     state.engine.restart();
@@ -277,10 +275,10 @@ int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call,
                                                      // reports that
   const auto run_blocks = [&](auto& state) {
     state.begin(call, send, receive);
-    if (state.watched || row_sends_.links.empty() || call.failure ||
-        !fit_rows(state.links.row_block_bytes(), send, receive))
+    if (state.watched || row_sends_.empty() || call.failure || !fit_rows(state.fabric.row_block_bytes(), send, receive))
       return ended(state, state.advance(), sent);
-    const int error = exchange_rows(state, nullptr, send, receive);
+    RowProgress progress;
+    const int error = exchange_rows(state, progress, send, receive);
     return ended(state, error ? error : state.payload.over(), sent);
   };
   return call.observer ? run_blocks(states_->watched_blocks) : run_blocks(states_->blocks);
@@ -328,12 +326,15 @@ template <auto state, auto... what>
 void Plan::go_by_rows() {
   auto& mine = states_.get()->*state;
   if (!rows_alone_ || states_->started_call.failure ||
-      !fit_rows(mine.links.row_block_bytes(), *(states_.get()->*what)...))
+      !fit_rows(mine.fabric.row_block_bytes(), *(states_.get()->*what)...))
     return;
   states_->by_rows = {};
   states_->go_on = [](Plan& plan) {
     auto& its = plan.states_.get()->*state;
-    const int error = plan.exchange_rows(its, &plan.states_->by_rows, *(plan.states_.get()->*what)...);
+    RowProgress& progress = plan.states_->by_rows;
+    const bool written_before = progress.written;
+    const int error = plan.exchange_rows(its, progress, *(plan.states_.get()->*what)...);
+    if (progress.written != written_before) plan.node_.peers->node().waiter().moved();
     return plan.advanced(its, error ? error : its.payload.over());
   };
 }

@@ -76,7 +76,7 @@ class Plan final : public Exchange {
   bool in_one_step() const;
   void list_rows();
   template <class AnyState, class... What>
-  int exchange_rows(AnyState& state, RowProgress* progress, const What&... what);
+  int exchange_rows(AnyState& state, RowProgress& progress, const What&... what);
   bool fit_rows(std::size_t most_bytes, const Rows& rows) const;
   bool fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& receive) const;
 
@@ -87,20 +87,17 @@ class Plan final : public Exchange {
   const Schedule& schedule_ = *shared_schedule_;
   std::vector<Operation> operations_;  ///< of the schedule, unless it has segments
   /// Messages of the step that is exchanged by rows: their links and blocks. Empty if there is no such step.
-  struct RowMessages {
-    std::vector<NodeLink*> links{};
-    std::vector<std::int32_t> blocks{};
-  } row_sends_, row_receives_;
+  RowPeers row_peers_;
+  std::vector<std::int32_t> row_sends_, row_receives_;
   std::size_t row_step_ = 0;
   bool rows_alone_ = false;  ///< this step is the only operation
-  std::vector<std::uint32_t> late_rows_;
   Needs needs_ = Needs::nothing;
   bool allows_in_place_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
-  Local local_;
+  NodeTransport node_;
   Memory scratch_;
   MessageTypes types_;
-  Slots slots_;
+  RoundMessages messages_;
   LostData lost_;
   std::unique_ptr<ExchangeStates> states_;
 };

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "buffers/pool.hpp"
+#include "engine/engine.hpp"
 #include "node/single_copy.hpp"
 
 namespace swapmeet {
@@ -18,7 +20,11 @@ class ReceiveBuffers {
     buffers_.resize(messages);
     sizes_bytes_ = sizes_bytes;
     sizes_.resize(slots * static_cast<std::size_t>(sizes_bytes));
+    messages_.assign(slots, no_message);
   }
+
+  /// The number of the message in each slot of the engine.
+  std::span<std::uint32_t> messages() { return messages_; }
 
   Pool& pool() { return pool_; }
   std::int64_t peak() const { return pool_.peak(); }
@@ -31,6 +37,9 @@ class ReceiveBuffers {
     return {sizes_of(slot),
             bytes < static_cast<std::size_t>(sizes_bytes_) ? bytes : static_cast<std::size_t>(sizes_bytes_)};
   }
+
+  /// Variant for the message in `slot`.
+  Piece take(std::uint32_t slot, std::size_t bytes) { return take(messages_[slot], slot, bytes); }
 
   /// The memory of the message; nullptr: it has none.
   char* memory(std::uint32_t message) const { return buffers_[message].memory; }
@@ -70,6 +79,7 @@ class ReceiveBuffers {
   Pool pool_;
   std::vector<Buffer> buffers_;  ///< by number of the received message
   std::vector<char> sizes_;      ///< by slot
+  std::vector<std::uint32_t> messages_;
   std::int64_t sizes_bytes_ = 0;
 };
 

@@ -5,110 +5,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "buffers/blocks.hpp"
-#include "exchange/links.hpp"
+#include "exchange/fabric.hpp"
 #include "exchange/padded.hpp"
 #include "exchange/size_codec.hpp"
+#include "exchange/sized_state.hpp"
 #include "model/threshold.hpp"
-#include "observe/traffic.hpp"
-#include "schedule/flow.hpp"
-#include "schedule/spec.hpp"
-#include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
-
-/// The state of a plan for such exchanges that is kept from call to call.
-struct SizedState {
-  /// `node_peers`: as for a Plan. `sends_directly`: some blocks may be sent directly. `among`: the virtual topology for
-  /// a neighbourhood collective, whose edges are the blocks; nullptr: the flow has a block for each rank.
-  SizedState(Flow what, Sizes treatment, const NodePeers* node_peers, bool sends_directly,
-             const Neighbourhood* among = nullptr);
-
-  /// Whether the tags can distinguish all messages from one rank to another that may be under way together.
-  bool fits(const Tags& tags) const { return most_together <= tags.most_together(); }
-
-  void make_room_for_background();
-  void list_blocks();
-  void list_blocks(const Neighbourhood& among);
-
-  /// A block that this rank sends or forwards. `address` is nullptr if its data were lost. `message` is the received
-  /// message that holds it; own blocks have none.
-  struct Item {
-    const char* address = nullptr;
-    std::int64_t bytes = 0;
-    std::uint32_t message = 0;
-  };
-
-  /// The memory in which the blocks of a message were gathered for sending.
-  struct Gathered {
-    char* memory = nullptr;
-    std::int64_t bytes = 0;
-  };
-
-  /// A block to another rank, or from one.
-  struct End {
-    Rank peer = 0;
-    std::int32_t block = 0;
-  };
-
-  Flow flow;
-  Sizes sizes;
-  std::vector<End> to, from;  ///< all blocks, in the order in which they are sent if they are sent directly
-  std::vector<OwnBlock> own;  ///< blocks of this rank for itself
-  /// number of each message among those with the same peer that are under way together, for its tag
-  std::vector<std::uint32_t> send_numbers, receive_numbers;
-  std::int64_t most_together = 0;
-  std::vector<Item> items;            ///< by number of the block in the flow
-  std::vector<Gathered> gathered;     ///< by slot of the engine
-  std::vector<std::uint8_t> awaited;  ///< by slot of the receives: 1 until the header message has arrived
-  ReceiveBuffers buffers;
-  Slots slots, background;
-  bool local = false;  ///< some peers may be on this node
-  SentTraffic traffic;
-};
-
-/// A message of contiguous bytes.
-struct BytesWire {
-  char* address;
-  std::int64_t bytes;
-  bool lost;  ///< this rank has no data to send
-  LostData* data;
-
-  bool marked() const { return lost; }
-  Part part() const {
-    if (lost) [[unlikely]]
-      return bytes == 0 ? Part{nullptr, 0, MPI_BYTE} : data->sent(bytes);
-    return {address, bytes, MPI_BYTE};
-  }
-  Place pieces(Piece* all) const {
-    *all = {address, static_cast<std::size_t>(bytes)};
-    return {{all, 1}, all->bytes};
-  }
-};
-
-/// A received message for which there is no memory, except for its beginning, which goes to `room`.
-struct DroppedWire {
-  std::int64_t bytes;
-  LostData* data;
-  Piece room{};
-
-  bool marked() const { return false; }
-  Part part() const {
-    return bytes == 0 ? Part{nullptr, 0, MPI_BYTE}
-                      : data->dropped(bytes, room.address, static_cast<std::int64_t>(room.bytes));
-  }
-  Place pieces(Piece* all) const {
-    *all = {nullptr, static_cast<std::size_t>(bytes)};
-    return {{all, 1}, all->bytes};
-  }
-};
 
 template <class Watching>
 class SizedPayload {
  public:
-  using Fabric = Links<Watching>;
   static constexpr bool hears = true, has_parts = true;
 
   /// `agreed`: the result of the agreement for this call. `padded`: exchanges the blocks that are not sent directly;
@@ -118,38 +27,39 @@ class SizedPayload {
       : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_bytes_(agreed.direct_bytes),
         each_(agreed.each), padded_(padded), call_(call), failure_(failure) {}
 
+  std::span<std::uint32_t> messages() { return all_.buffers.messages(); }
   std::size_t rounds() const { return direct_bytes_ > 0 ? flow_.rounds.size() : 0; }
   const Round& round(std::size_t index) const { return flow_.rounds[index]; }
   bool next_pass() const { return false; }
   void copy(std::size_t) const {}
   int over() const { return failure_.error; }
 
-  int begin(Fabric& fabric) {
+  int begin(Fabric<Watching>& fabric) {
     if (!fabric_) {
       fabric_ = &fabric;
       for (std::int32_t d = 0; d < flow_.own_blocks(); ++d)
         item(d) = {has_data() ? send_.address(d) : nullptr, small(send_.bytes(d)), 0};
       copy_own();
-      if (const int error = start_direct(fabric)) return error;
+      if (const int error = start_direct()) return error;
     }
     return padded_ ? padded_->advance(send_, receive_, call_, failure_) : MPI_SUCCESS;
   }
 
   template <bool is_send>
-  int start(std::uint32_t message, std::uint32_t slot, Fabric& fabric, Started& started) {
-    return is_send ? start_send(message, slot, fabric, started) : start_receive(message, slot, fabric, started);
+  int start(std::uint32_t message, std::uint32_t slot, Fabric<Watching>&, Started& started) {
+    return is_send ? start_send(message, slot, started) : start_receive(message, slot, started);
   }
 
   /// Handles the arrival of a header message: starts to receive the message itself, unless it is empty.
-  int go_on(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+  int go_on(std::uint32_t number, std::uint32_t slot, Fabric<Watching>&, Started& started) {
     if (!std::exchange(all_.awaited[slot], 0)) return MPI_SUCCESS;
     const Message& message = flow_.receives[number];
     const char* const head = all_.buffers.sizes_of(slot);
-    fabric.head_arrived();
+    fabric_->header_arrived();
     std::int64_t bytes = 0;
     if (all_.sizes == Sizes::total) bytes = read_number<std::int64_t>(head);
     else bytes = bytes_behind(head, message.count);
-    return receive_body(message, number, slot, bytes, Kind::passed_on, fabric, started);
+    return receive_body(message, number, slot, bytes, Kind::passed_on, started);
   }
 
   template <bool is_send>
@@ -173,11 +83,12 @@ class SizedPayload {
   /// The way in which the receiver learns the sizes. Within the node no header message is needed, because the receiver
   /// learns the length of a message from its transfer.
   Sizes treatment(const Message& message) const {
-    return known(message) ? Sizes::automatic : fabric_->local(message.peer) ? Sizes::combined : all_.sizes;
+    return known(message) ? Sizes::automatic : fabric_->in_node(message.peer) ? Sizes::combined : all_.sizes;
   }
 
-  BytesWire wire(const char* address, std::int64_t bytes, bool lost = false) const {
-    return {const_cast<char*>(address), bytes, lost, &fabric_->lost_data()};
+  /// The memory of a message, for the fabric.
+  static ContiguousMemory memory(const char* address, std::int64_t bytes, bool lost = false) {
+    return {const_cast<char*>(address), bytes, lost};
   }
 
   // --- blocks that are not in the flow -------------------------------------------------------------------------------
@@ -185,32 +96,25 @@ class SizedPayload {
   void copy_own() {
     if (!has_data()) return;
     const auto phase = fabric_->watch().during(CallPhase::copy);
-    for (const OwnBlock& own : all_.own) {
-      const std::int64_t sent = send_.bytes(own.from), room = receive_.bytes(own.to);
-      if (sent > room) failure_.received_wrong(MPI_ERR_TRUNCATE, false);
-      const std::int64_t bytes = std::min(sent, room);
-      if (bytes == 0) continue;
-      std::memcpy(receive_.address(own.to), send_.address(own.from), static_cast<std::size_t>(bytes));
-      copied(bytes);
-    }
+    for (const OwnBlock& own : all_.own)
+      receive_block(own.to, receive_.bytes(own.to), send_.address(own.from), send_.bytes(own.from));
   }
 
-  int start_direct(Fabric& fabric) {
+  int start_direct() {
     if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
-    const auto phase = fabric.in_transfer_phase();
+    const auto phase = fabric_->in_transfer_phase();
     for (const SizedState::End& end : all_.from) {
       const std::int64_t bytes = receive_.bytes(end.block);
       if (bytes <= direct_bytes_) continue;
-      const int error =
-          has_data() ? fabric.template start_background<false>(end.peer, wire(receive_.address(end.block), bytes))
-                     : fabric.template start_background<false>(end.peer, DroppedWire{bytes, &fabric.lost_data()});
-      if (error) return error;
+      if (const int error = fabric_->template start_background<false>(
+              end.peer, memory(receive_.address(end.block), bytes, !has_data())))
+        return error;
     }
     for (const SizedState::End& end : all_.to) {
       const std::int64_t bytes = send_.bytes(end.block);
       if (bytes <= direct_bytes_) continue;
       if (const int error =
-              fabric.template start_background<true>(end.peer, wire(send_.address(end.block), bytes, !has_data())))
+              fabric_->template start_background<true>(end.peer, memory(send_.address(end.block), bytes, !has_data())))
         return error;
       all_.traffic.add(bytes);
     }
@@ -219,7 +123,7 @@ class SizedPayload {
 
   // --- messages that are sent ----------------------------------------------------------------------------------------
 
-  int start_send(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+  int start_send(std::uint32_t number, std::uint32_t slot, Started& started) {
     const Message& message = flow_.sends[number];
     SizeTally tally;
     for (const std::int32_t block : flow_.departing_in(message)) tally.add(item(block).bytes);
@@ -234,20 +138,22 @@ class SizedPayload {
     if (lost && with_sizes) write(head, message, tally, true), body = most_sizes_bytes(message.count);
     if (sizes == Sizes::ahead) {
       const char* const end = write(head, message, tally, lost);
-      if (const int error = send_head(message, slot, {head, end}, together, fabric, started)) return error;
+      if (const int error = send_head(message, slot, {head, end}, together, started)) return error;
       if (lost) body = 0;
     } else if (sizes == Sizes::total) {
       char* const length = lost ? head + body : head;  // after a failure, the sizes are in front of it
       write_number<std::int64_t>(length, body);
-      if (const int error = send_head(message, slot, {length, number_bytes}, together, fabric, started)) return error;
+      if (const int error = send_head(message, slot, {length, number_bytes}, together, started)) return error;
     }
-    if (body == 0) return claim(number, slot, fabric, started);
+    if (body == 0) {  // the message consists of its header, or of empty blocks only
+      if (started == Started::nothing) started = Started::finished;
+      return MPI_SUCCESS;
+    }
     const char* from = item(flow_.departing_in(message)[0]).address;  // a single block is sent from where it lies
     if (const char* const gathered = all_.gathered[slot].memory) from = gathered;
     if (lost && with_sizes) from = head, lost = false;
-    const int error =
-        fabric.template start<true>(slot, number, message.peer, message.last ? Kind::last : Kind::passed_on,
-                                    wire(from, body, lost), started, together);
+    const int error = fabric_->template start<true>(slot, message.peer, message.last ? Kind::last : Kind::passed_on,
+                                                    memory(from, body, lost), started, together);
     if (!error) all_.traffic.add(body);
     return error;
   }
@@ -259,22 +165,12 @@ class SizedPayload {
   }
 
   int send_head(const Message& message, std::uint32_t slot, std::span<const char> bytes, std::uint32_t together,
-                Fabric& fabric, Started& started) {
-    const auto phase = fabric.watch().during(CallPhase::metadata);
-    const int error =
-        fabric.send_head(slot, message.peer, wire(bytes.data(), static_cast<std::int64_t>(bytes.size())), together);
-    if (error) return error;
+                Started& started) {
+    const auto phase = fabric_->watch().during(CallPhase::metadata);
+    if (const int error = fabric_->send_header(slot, message.peer, bytes, together)) return error;
     all_.buffers.pool().count(head_room(message));
     all_.traffic.add(static_cast<std::int64_t>(bytes.size()));
     started = Started::underway;
-    return MPI_SUCCESS;
-  }
-
-  /// Handles a message without a body. Either it consists of its header message only, or nothing is sent and it is
-  /// complete, because its blocks are empty.
-  int claim(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
-    fabric.claim(slot, number);
-    if (started == Started::nothing) started = Started::finished;
     return MPI_SUCCESS;
   }
 
@@ -310,55 +206,52 @@ class SizedPayload {
 
   // --- messages that are received ------------------------------------------------------------------------------------
 
-  int start_receive(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+  int start_receive(std::uint32_t number, std::uint32_t slot, Started& started) {
     const Message& message = flow_.receives[number];
-    if (message.last) return receive_last(message, number, slot, fabric, started);
+    if (message.last) return receive_last(message, number, slot, started);
     const Sizes sizes = treatment(message);
     if (sizes == Sizes::automatic) {
       all_.buffers.take(number, slot, 0);
-      return receive_body(message, number, slot, each_ * message.count, Kind::passed_on, fabric, started);
+      return receive_body(message, number, slot, each_ * message.count, Kind::passed_on, started);
     }
     const std::uint32_t together = all_.receive_numbers[number];
     if (sizes == Sizes::combined) {
-      fabric.receive_any(slot, number, message.peer, Kind::passed_on, together);
+      fabric_->receive_any(slot, message.peer, Kind::passed_on, together);
       started = Started::underway;
       return MPI_SUCCESS;
     }
-    const auto phase = fabric.watch().during(CallPhase::metadata);
+    const auto phase = fabric_->watch().during(CallPhase::metadata);
     const std::int64_t room = head_room(message);
     all_.buffers.pool().count(room);
     all_.buffers.take(number, slot, 0);
     all_.awaited[slot] = 1;
-    fabric.await_head();
-    return fabric.template start<false>(slot, number, message.peer, Kind::head, wire(all_.buffers.sizes_of(slot), room),
-                                        started, together);
+    fabric_->await_header();
+    return fabric_->template start<false>(slot, message.peer, Kind::head, memory(all_.buffers.sizes_of(slot), room),
+                                          started, together);
   }
 
-  int receive_last(const Message& message, std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+  int receive_last(const Message& message, std::uint32_t number, std::uint32_t slot, Started& started) {
     std::int64_t bytes = 0;
     for (const std::int32_t block : flow_.arriving_in(message)) bytes += small(receive_.bytes(-1 - block));
     all_.buffers.take(number, slot, 0);
     if (message.count > 1 || !has_data() || bytes == 0)
-      return receive_body(message, number, slot, bytes, Kind::last, fabric, started);
+      return receive_body(message, number, slot, bytes, Kind::last, started);
     const Rank source = -1 - flow_.arriving_in(message)[0];  // a single block is received directly at its final address
-    return fabric.template start<false>(slot, number, message.peer, Kind::last, wire(receive_.address(source), bytes),
-                                        started, all_.receive_numbers[number]);
+    return fabric_->template start<false>(slot, message.peer, Kind::last, memory(receive_.address(source), bytes),
+                                          started, all_.receive_numbers[number]);
   }
 
   int receive_body(const Message& message, std::uint32_t number, std::uint32_t slot, std::int64_t bytes, Kind kind,
-                   Fabric& fabric, Started& started) {
+                   Started& started) {
     if (bytes == 0) return MPI_SUCCESS;
-    const std::uint32_t together = all_.receive_numbers[number];
     const auto size = static_cast<std::size_t>(bytes);
     const bool with_sizes = kind == Kind::passed_on && treatment(message) == Sizes::total;
     const Piece room = all_.buffers.take(number, slot, size);
-    if (room.bytes == size && (with_sizes || all_.buffers.memory(number)))
-      return fabric.template start<false>(slot, number, message.peer, kind, wire(room.address, bytes), started,
-                                          together);
-    failure_.fail(MPI_ERR_NO_MEM);
+    const bool fits = room.bytes == size && (with_sizes || all_.buffers.memory(number));
+    if (!fits) failure_.fail(MPI_ERR_NO_MEM);
     // With `total` there may be room for the sizes.
-    const DroppedWire all{bytes, &fabric.lost_data(), with_sizes ? room : Piece{}};
-    return fabric.template start<false>(slot, number, message.peer, kind, all, started, together);
+    const ContiguousMemory memory{room.address, bytes, !fits, with_sizes ? room : Piece{}};
+    return fabric_->template start<false>(slot, message.peer, kind, memory, started, all_.receive_numbers[number]);
   }
 
   /// Handles the arrival of a message. Blocks that end at this rank are copied to the receive buffer. The others are
@@ -404,13 +297,18 @@ class SizedPayload {
     return reader.end() - from;
   }
 
+  /// Copies a block of the flow that ends here to the receive buffer.
   void stays(Rank source, const char* from, std::int64_t bytes) {
-    const std::int64_t room = small(receive_.bytes(source));
+    receive_block(source, small(receive_.bytes(source)), from, bytes);
+  }
+
+  /// Copies a block of `bytes` bytes into block `number` of the receive buffer, which has room for `room` bytes.
+  void receive_block(std::int32_t number, std::int64_t room, const char* from, std::int64_t bytes) {
     if (bytes > room) failure_.received_wrong(MPI_ERR_TRUNCATE, false);
-    if (const std::int64_t fits = std::min(bytes, room); fits > 0 && has_data()) {
-      std::memcpy(receive_.address(source), from, static_cast<std::size_t>(fits));
-      copied(fits);
-    }
+    const std::int64_t fits = std::min(bytes, room);
+    if (fits == 0 || !has_data()) return;
+    std::memcpy(receive_.address(number), from, static_cast<std::size_t>(fits));
+    copied(fits);
   }
 
   SizedState& all_;
@@ -420,7 +318,7 @@ class SizedPayload {
   Padded* padded_;
   const Invocation& call_;
   Failure& failure_;
-  Fabric* fabric_ = nullptr;
+  Fabric<Watching>* fabric_ = nullptr;
 };
 
 }  // namespace swapmeet

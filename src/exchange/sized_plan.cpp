@@ -20,13 +20,12 @@ Flow nothing(Rank ranks, Rank rank) {
 SizedPlan::SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
                      NodePeers* node_peers, const Tags& tags, const Neighbourhood* among)
     : Exchange(spec, tags), state_(std::move(flow), spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
-                                   node_peers, spec.direct_bytes != Direct::never, among),
-      local_{node_peers, single_copy(spec.intra)}, forwarding_(forwarding), working_blocks_(working_blocks),
-      under_way_(std::make_unique<UnderWay>()) {}
+                                   {node_peers, single_copy(spec.intra)}, spec.direct_bytes != Direct::never, among),
+      forwarding_(forwarding), working_blocks_(working_blocks), under_way_(std::make_unique<UnderWay>()) {}
 
 SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding,
                      std::unique_ptr<Plan> padded, const Tags& tags)
-    : Exchange(spec, tags), state_(nothing(ranks, rank), Sizes::padded, nullptr, spec.direct_bytes != Direct::never),
+    : Exchange(spec, tags), state_(nothing(ranks, rank), Sizes::padded, {}, spec.direct_bytes != Direct::never),
       plan_(std::move(padded)), padded_(std::in_place, ranks, rank, plan_.get()), forwarding_(forwarding),
       working_blocks_(plan_ ? plan_->working_blocks() : 2 * std::int64_t{ranks}),
       under_way_(std::make_unique<UnderWay>()) {}
@@ -103,10 +102,10 @@ struct SizedPlan::ExchangeState {
         payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, call, failure),
         // A message with its sizes can be wrong only for blocks that end here, or its sizes report the failure
         // themselves.
-        links(plan.state_.slots, &plan.state_.background, &plan.state_.buffers, plan.local_, plan.tags_, failure,
-              plan.lost_, plan.agreed_.each > 0),
-        engine(links, payload) {
-    links.bind(call, watch);
+        fabric(plan.state_.messages, &plan.state_.background, &plan.state_.buffers, plan.tags_, failure, plan.lost_,
+               plan.agreed_.each > 0),
+        engine(fabric, payload) {
+    fabric.bind(call, watch);
   }
   ExchangeState(const ExchangeState&) = delete;
   ExchangeState& operator=(const ExchangeState&) = delete;
@@ -115,8 +114,8 @@ struct SizedPlan::ExchangeState {
   Invocation call;
   Failure failure;
   SizedPayload<Watching> payload;
-  Links<Watching> links;
-  Engine<Links<Watching>, SizedPayload<Watching>> engine;
+  Fabric<Watching> fabric;
+  Engine<Fabric<Watching>, SizedPayload<Watching>> engine;
 };
 
 /// The exchange that start() began.
@@ -140,7 +139,7 @@ int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& 
   sent = false;
   const auto run = [&](auto&& state) -> int {
     const int error = state.engine.advance();
-    sent = state.links.sent();
+    sent = state.fabric.sent();
     return ended(error, state.engine.gave_up() && sent);
   };
   return call.observer ? run(ExchangeState<Watch>(*this, send, receive, call, Watch(call.observer)))
@@ -157,7 +156,7 @@ int SizedPlan::advance() {
   const auto& state = *under_way_->state;
   const int error = under_way_->state->engine.advance();
   if (error == unfinished) return error;
-  ended(error, state.engine.gave_up() && state.links.sent());
+  ended(error, state.engine.gave_up() && state.fabric.sent());
   under_way_->state.reset();
   last_traffic_ = take_traffic();
   return error;

@@ -106,7 +106,6 @@ class SizedPlan final : public Exchange {
   int given_up() const;
 
   SizedState state_;
-  Local local_;
   std::unique_ptr<Plan> plan_;  ///< exchanges padded blocks
   std::optional<Padded> padded_;
   Forwarding forwarding_;

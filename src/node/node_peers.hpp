@@ -86,20 +86,7 @@ class NodePeers {
     return member < 0 ? nullptr : &node_.link(static_cast<std::uint32_t>(member));
   }
 
-  NodeLink* member(std::uint32_t number) { return &node_.link(number); }
-
-  bool advance(Transfer& transfer) { return node_.advance(transfer); }
-  bool send_now(NodeLink& link, const Piece& piece, std::uint16_t call) { return node_.send_now(link, piece, call); }
-
-  void begin_in_place() { node_.begin_in_place(); }
-
-  NodeRows& rows() { return node_.rows(); }
-  bool raise() { return node_.raise(); }
-  void waits_for(const NodeLink& late) { node_.waits_for(late); }
-  bool has_regions() const { return node_.regions().any(); }
-
-  /// Publishes the core of this rank for ranks that wait for it.
-  void publish_core() { node_.waiter().publish_core(); }
+  Node& node() { return node_; }
 
   /// Ends each iteration of a waiting loop. Lets MPI make progress now and then. Waits a little if nothing has `moved`.
   /// `anyone`: see Waiter::turn().
@@ -110,9 +97,6 @@ class NodePeers {
       look_for_messages();
     });
   }
-
-  /// Records that something has moved, for a loop that ends without turn().
-  void moved() { node_.waiter().moved(); }
 
   /// Variant of turn() for calls within the progress of the host MPI when nothing has moved. Returns whether the core
   /// was given to others.

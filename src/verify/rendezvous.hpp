@@ -95,7 +95,7 @@ class Rendezvous {
       return 0;
     }
     bool turn(bool) const { return false; }
-    int finish_background() const { return 0; }
+    int finish_exchange() const { return 0; }
     void posted() const {}
     void abandon() {}
   };

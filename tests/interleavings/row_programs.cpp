@@ -1,6 +1,5 @@
 #include "row_programs.hpp"
 
-#include <functional>
 #include <utility>
 
 #include "scenarios.hpp"
@@ -25,40 +24,18 @@ void RowProgram::begin(Rank me, std::size_t exchange) {
 // --- at once -------------------------------------------------------------------------------------------------------------
 
 RowsAtOnce::RowsAtOnce(const Setting& setting, std::vector<RowExchange> exchanges)
-    : RowProgram(setting, std::move(exchanges)), late_(setting.ranks, std::vector<std::uint32_t>(setting.ranks)) {}
+    : RowProgram(setting, std::move(exchanges)), peers_(setting.ranks) {
+  for (Rank me = 0; me < setting.ranks; ++me)
+    peers_[me] = {links_[me], links_[me], std::vector<std::uint32_t>(setting.ranks)};
+}
 
-namespace {
-
-struct Waiting {
-  Node& node;
-  std::uint16_t call;
-  const std::function<void(bool moved)>& turned;
-
-  NodeRows& rows() const { return node.rows(); }
-  void raise() const { node.raise(); }
-  void waits_for(std::uint32_t member) const { node.waits_for(node.link(member)); }
-  int broken() const { return node.broken() == Broken::no ? 0 : 1; }
-  void turn(bool moved) const { turned(moved); }
-  int receive_by_row(NodeLink& link, const Piece& block) const {  // as Links::receive_by_row()
-    Transfer transfer = Transfer::by_rows(link, {&block, 1}, block.bytes, false, call);
-    while (true) {
-      const bool moved = node.advance(transfer);
-      if (transfer.done()) return transfer.cut || transfer.failed;
-      if (broken() != 0) return 1;
-      Explorer::here()->turn(moved);
-    }
-  }
-};
-
-}  // namespace
-
-/// The numbers of blocks that have not been read yet are all that exchange_by_rows() knows besides.
+/// The numbers of blocks that have not been read yet are all that read_late_rows() knows besides.
 void RowsAtOnce::forget_late(Rank me, std::size_t exchange) {
   std::size_t left = 0;
   for (const NodeLink* const link : links_[me]) left += exchanges_[exchange].bytes(link->member, me) > 0;
   left -= node(me).rows().raised() ? node(me).rows().seen_ : left;
   std::uint64_t late = 0;
-  for (std::size_t i = 0; i < left; ++i) late = late << 8 | (late_[me][i] + 1);
+  for (std::size_t i = 0; i < left; ++i) late = late << 8 | (peers_[me].late[i] + 1);
   forget(me, {exchange, 1, late}, {});
 }
 
@@ -70,16 +47,32 @@ void RowsAtOnce::run(Rank me) {
       return is_sent ? exchanges_[exchange].bytes(me, others[i]->member)
                      : exchanges_[exchange].bytes(others[i]->member, me);
     };
-    const std::function<void(bool)> turned = [&](bool moved) {
+    const auto out = [&](std::size_t i) { return Piece{outgoing(me, others[i]->member), bytes(i, true)}; };
+    const auto in = [&](std::size_t i) { return Piece{incoming(me, others[i]->member), bytes(i, false)}; };
+    const auto turn = [&](bool moved) {
+      explorer().must(node(me).broken() == Broken::no, "is out of step");
       explorer().turn(moved);
-      forget_late(me, exchange);
     };
-    const int error = exchange_by_rows(
-        Waiting{node(me), call(exchange), turned}, others,
-        [&](std::size_t i) { return Piece{outgoing(me, others[i]->member), bytes(i, true)}; }, others,
-        [&](std::size_t i) { return Piece{incoming(me, others[i]->member), bytes(i, false)}; }, late_[me], [] {});
-    explorer().must(error == 0, "has an error");
-    while (!node(me).rows().raised() && !node(me).raise()) explorer().turn(false);  // Links::finish_row()
+    const auto receive = [&](NodeLink& link, const Piece& block) {  // as RowMessages::receive_unexpected(), but waits
+      Transfer transfer = Transfer::by_rows(link, {&block, 1}, block.bytes, false, call(exchange));
+      while (true) {
+        const bool moved = node(me).advance(transfer);
+        if (transfer.done()) return transfer.cut || transfer.failed ? 1 : 0;
+        turn(moved);
+      }
+    };
+    RowProgress progress;
+    while (true) {  // as Fabric::exchange_rows()
+      bool moved = false;
+      int error = begin_by_rows(progress, node(me), peers_[me], out, in, [] {});
+      if (error == unfinished && progress.written)
+        error = read_late_rows(progress, node(me), peers_[me], in, receive, moved);
+      explorer().must(error == 0 || error == unfinished, "has an error");
+      if (error == 0) break;
+      turn(moved);
+      forget_late(me, exchange);
+    }
+    while (!node(me).rows().raised() && !node(me).raise()) explorer().turn(false);  // Fabric::finish_row()
     for (std::size_t i = 0; i < others.size(); ++i) expect(exchange, me, others[i]->member, bytes(i, false));
     forget(me, {exchange, 0}, {});
   }
@@ -91,7 +84,7 @@ RowsByTransfers::RowsByTransfers(const Setting& setting, std::vector<RowExchange
     : RowProgram(setting, std::move(exchanges)), blocks_(setting.ranks, std::vector<Block>(2 * (setting.ranks - 1))),
       transfers_(setting.ranks) {}
 
-/// As Links::start_transfer() and start_by_row().
+/// As NodeTransfers::start() and RowMessages::start().
 void RowsByTransfers::start(Rank me, Rank other, std::size_t exchange, bool is_sent, Block& block) {
   NodeLink& link = node(me).link(static_cast<std::uint32_t>(other));
   NodeRows& rows = node(me).rows();

@@ -29,7 +29,7 @@ class RowProgram : public NodeProgram {
   std::vector<std::vector<swapmeet::NodeLink*>> links_;  ///< of each rank: the others
 };
 
-/// By exchange_by_rows(): blocks that fit.
+/// By begin_by_rows() and read_late_rows(): blocks that fit.
 class RowsAtOnce : public RowProgram {
  public:
   RowsAtOnce(const Setting& setting, std::vector<RowExchange> exchanges);
@@ -38,7 +38,7 @@ class RowsAtOnce : public RowProgram {
  private:
   void forget_late(Rank me, std::size_t exchange);
 
-  std::vector<std::vector<std::uint32_t>> late_;
+  std::vector<swapmeet::RowPeers> peers_;  ///< of each rank
 };
 
 /// By Transfers, as the engine and the calls that do not wait.

@@ -109,8 +109,8 @@ MISTAKES = (
     Mistake(
         "a rank waits although heads are pending",
         "A rank waits for all requests at once while messages whose sizes go ahead have not been received.",
-        "exchange/links.hpp",
-        "heads_ == 0 && !granted_",
+        "exchange/mpi_messages.hpp",
+        "incomplete_ == 0 && !granted_",
         "!granted_",
         CHECK,
         (BY_HEADS,),

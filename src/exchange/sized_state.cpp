@@ -1,4 +1,4 @@
-#include "exchange/sized.hpp"
+#include "exchange/sized_state.hpp"
 
 #include <algorithm>
 #include <map>
@@ -25,9 +25,9 @@ std::vector<std::uint32_t> numbered(const Flow& flow, std::size_t messages, Mess
 
 }  // namespace
 
-SizedState::SizedState(Flow what, Sizes treatment, const NodePeers* node_peers, bool sends_directly,
+SizedState::SizedState(Flow what, Sizes treatment, const NodeTransport& node, bool sends_directly,
                        const Neighbourhood* among)
-    : flow(std::move(what)), sizes(treatment), local(node_peers != nullptr) {
+    : flow(std::move(what)), sizes(treatment), messages(node), background(node) {
   among ? list_blocks(*among) : list_blocks();
   send_numbers =
       numbered(flow, flow.sends.size(), [&](const Round& round) { return flow.sends_of(round); }, most_together);
@@ -43,7 +43,7 @@ SizedState::SizedState(Flow what, Sizes treatment, const NodePeers* node_peers, 
   awaited.resize(2 * std::size_t{widest});
   // A header message; behind it, room for the length of a message whose sizes are in the same buffer.
   buffers.make_room(flow.receives.size(), 2 * std::size_t{widest}, most_sizes_bytes(most_blocks) + number_bytes);
-  slots.make_room(widest, local, true);
+  messages.make_room(widest, true, false);
   if (sends_directly) make_room_for_background();
 }
 
@@ -68,8 +68,6 @@ void SizedState::list_blocks(const Neighbourhood& among) {
   list(edges_in(among), from);
 }
 
-void SizedState::make_room_for_background() {
-  background.make_room(static_cast<std::uint32_t>(std::max({to.size(), from.size(), std::size_t{1}})), local, false);
-}
+void SizedState::make_room_for_background() { background.make_room(to.size() + from.size()); }
 
 }  // namespace swapmeet

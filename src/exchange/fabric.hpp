@@ -1,0 +1,279 @@
+/// The fabric of the engine: it transfers messages by MPI and, between ranks of one node, by shared memory or a single
+/// copy. It chooses the way of each message and waits; the messages themselves are the matter of its parts:
+///
+///   CurrentExchange     what all parts know of the exchange; single MPI messages
+///   MpiMessages         the messages of a round that go by MPI, with headers and grants
+///   ProbedReceives      receives of messages whose length only their senders know
+///   NodeTransfers       the messages of a round that go within the node
+///   RowMessages         exchanges within the node by rows of shared memory
+///   BackgroundMessages  messages that are under way during the whole exchange
+#pragma once
+
+#include <sched.h>
+
+#include "exchange/background_messages.hpp"
+#include "exchange/current_exchange.hpp"
+#include "exchange/mpi_messages.hpp"
+#include "exchange/node_transfers.hpp"
+#include "exchange/probed_receives.hpp"
+#include "exchange/row_messages.hpp"
+
+namespace swapmeet {
+
+/// The messages of the rounds. A plan keeps the object from call to call.
+struct RoundMessages {
+  explicit RoundMessages(const NodeTransport& transport) : in_node(transport), by_rows(transport) {}
+
+  /// Makes room for the messages of a window, each of at most `most_pieces` pieces of memory. `headers`: some have
+  /// headers, or are probed for. `grants`: some wait for grants.
+  void make_room(std::uint32_t window, bool headers, bool grants, std::size_t most_pieces = 1) {
+    by_mpi.make_room(window, headers, grants);
+    if (headers) probed.make_room(window);
+    in_node.make_room(2 * std::size_t{window}, most_pieces);
+  }
+
+  MpiMessages by_mpi;
+  ProbedReceives probed;
+  NodeTransfers in_node;
+  RowMessages by_rows;
+};
+
+/// `Watching`: as for CurrentExchange.
+template <class Watching>
+class Fabric {
+ public:
+  /// `background`: nullptr if there are no such messages. The other arguments are as for CurrentExchange.
+  Fabric(RoundMessages& messages, BackgroundMessages* background, ReceiveBuffers* buffers, const Tags& tags,
+         Failure& failure, LostData& lost, bool passes_on)
+      : exchange_(tags, failure, lost, buffers, passes_on), messages_(messages), background_(background) {}
+
+  /// Prepares for the next exchange. `block_bytes`: size of every block, if all ranks know it; 0: not known. The other
+  /// arguments are as for CurrentExchange::bind().
+  [[gnu::always_inline]] void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0,
+                                   bool in_place = false) {
+    exchange_.bind(call, watch, in_place);
+    if (in_place) peers()->node().begin_in_place();
+    messages_.by_rows.begin(exchange_, block_bytes);
+  }
+
+  const Invocation& call() const { return exchange_.call(); }
+  const Watching& watch() const { return exchange_.watch(); }
+  LostData& lost_data() const { return exchange_.lost_data(); }
+
+  /// Whether this rank has sent anything in this exchange.
+  bool sent() const { return exchange_.sent(); }
+
+  /// Whether this rank has joined shared memory with other ranks of its node, and this exchange uses it.
+  bool shares_node() const { return peers() != nullptr; }
+  /// Whether messages of `peer` go within the node.
+  bool in_node(Rank peer) const { return messages_.in_node.link(peer) != nullptr; }
+
+  // --- for payloads --------------------------------------------------------------------------------------------------
+
+  /// Starts the message in `slot`, which is in `memory` (message_memory.hpp). `together`: number of the message among
+  /// the messages between the two ranks that are under way together, for its tag.
+  template <bool is_send, class Memory>
+  [[gnu::always_inline]] int start(std::uint32_t slot, Rank peer, Kind kind, const Memory& memory, Started& started,
+                                   std::uint32_t together = 0) {
+    if (shares_node()) [[unlikely]]
+      if (NodeLink* const link = messages_.in_node.link(peer)) {
+        start_in_node<is_send>(slot, peer, kind, *link, memory, started);
+        return MPI_SUCCESS;
+      }
+    const Part part = exchange_.template part_of<is_send>(memory);
+    if (part.count == 0) return MPI_SUCCESS;
+    if (const int error = messages_.by_mpi.template start<is_send>(exchange_, slot, part, peer, kind, together))
+      return error;
+    started = Started::underway;
+    return MPI_SUCCESS;
+  }
+
+  /// Sends one message and receives another, by MPI. Waits until both are complete; requires call().waits, and that
+  /// the end of each message need not be reported at once (Watch::follows()).
+  [[gnu::always_inline]] int swap(const Part& out, Rank to, const Part& in, Rank from) {
+    Part sent = out;
+    if (exchange_.marks()) [[unlikely]]
+      sent = lost_data().sent(bytes_of(out));
+    const bool polls = host_is_mpich || survives_faults;  // MPICH's MPI_Sendrecv takes 0.7 us longer
+    return polls && !simulated ? messages_.by_mpi.swap(exchange_, sent, to, in, from)
+                               : exchange_.swap(sent, to, in, from);
+  }
+
+  /// Sends the header of the message in `slot`, by MPI.
+  int send_header(std::uint32_t slot, Rank peer, std::span<const char> header, std::uint32_t together) {
+    const Part part{const_cast<char*>(header.data()), static_cast<std::int64_t>(header.size()), MPI_BYTE};
+    return messages_.by_mpi.send_header(exchange_, slot, part, peer, together);
+  }
+  /// As in MpiMessages.
+  void await_header() { messages_.by_mpi.await_header(); }
+  void header_arrived() { messages_.by_mpi.header_arrived(); }
+
+  /// Receives a message whose size only its sender knows, into memory of the receive buffers. `together`: as in
+  /// start().
+  void receive_any(std::uint32_t slot, Rank peer, Kind kind, std::uint32_t together) {
+    if (NodeLink* const link = messages_.in_node.link(peer))
+      return messages_.in_node.receive_any(exchange_, slot, peer, kind, *link);
+    messages_.probed.expect(slot, peer, exchange_.tag_here(kind, together));
+  }
+
+  /// Starts a message that may be under way until the end of the exchange.
+  template <bool is_send, class Memory>
+  int start_background(Rank peer, const Memory& memory) {
+    return background_->template start<is_send>(exchange_, peer, memory);
+  }
+
+  /// Size of the largest block that this rank writes into its row.
+  std::size_t row_block_bytes() const { return messages_.by_rows.block_bytes(); }
+
+  /// Exchanges all messages of a step by rows of shared memory, without the engine (begin_by_rows()). Requires blocks
+  /// of at most row_block_bytes(). Calls copy() while other ranks write their rows. Returns 0, `unfinished`, or an
+  /// error.
+  template <class Out, class In, class Copy>
+  [[gnu::always_inline]] int exchange_rows(RowProgress& progress, RowPeers& row_peers, Out&& out, In&& in,
+                                           Copy&& copy) {
+    if (messages_.by_rows.begin_exchange(exchange_, progress, row_peers, out, in, copy) == 0) [[likely]]
+      return MPI_SUCCESS;
+    RowProgress rest = progress;  // a copy, so that `progress` can be kept in registers until here
+    const int error = finish_rows(rest, row_peers, out, in, copy);
+    progress = rest;
+    return error;
+  }
+
+  /// Raises the flag of this rank's row. Returns 0, `unfinished`, or an error.
+  int finish_row() {
+    if (!messages_.by_rows.flag_is_due()) return MPI_SUCCESS;
+    return repeat([this](bool&) { return messages_.by_rows.raise_flag(exchange_) ? MPI_SUCCESS : unfinished; });
+  }
+
+  // --- for the engine ------------------------------------------------------------------------------------------------
+
+  /// Begins `round`, which has this number in the schedule or flow.
+  void enter(std::size_t number, const Round& round) {
+    watch().step(number);
+    patience_ = round.completion == Completion::test ? 1024 : 16;
+    polls_ = 0;
+    if (shares_node()) peers()->node().waiter().publish_core();
+    messages_.by_mpi.enter(round);
+    messages_.in_node.enter();
+  }
+
+  /// Called when all sends of the round have been started.
+  void posted() { messages_.by_rows.posted(exchange_); }
+
+  /// Scopes: until the returned object is destroyed, the time of this rank counts as that of the phase.
+  [[nodiscard]] auto in_transfer_phase() const { return watch().during(CallPhase::transfer); }
+  [[nodiscard]] auto in_wait_phase() const { return watch().during(CallPhase::wait); }
+
+  /// Whether all messages in flight are MPI requests that can be completed by one wait for all of them.
+  bool waits_for_all() const {
+    return !watch().follows() && messages_.in_node.none() && messages_.by_mpi.have_one_request_each() &&
+           messages_.probed.none() && !background_in_node() && !messages_.by_rows.flag_is_due();
+  }
+
+  /// Completes all messages in flight. Requires waits_for_all(). Returns 0, `unfinished`, or an error.
+  int finish_all() { return messages_.by_mpi.finish_all(exchange_); }
+
+  /// Polls all messages of the round once, and advances background messages within the node. `active`: number of
+  /// messages of the round in flight. Calls done(slot) for each slot whose header or message is complete. Sets `moved`
+  /// if bytes have moved.
+  template <class Done>
+  int poll(std::uint32_t active, bool& moved, Done&& done) {
+    RoundMessages& all = messages_;
+    if (all.by_rows.flag_is_due()) [[unlikely]]
+      moved |= all.by_rows.raise_flag(exchange_);
+    if (!all.in_node.none())
+      if (const int error = all.in_node.advance_all(exchange_, 2 * all.by_mpi.window(), moved, done)) return error;
+    if (background_in_node())
+      if (const int error = background_->advance_in_node(exchange_, moved)) return error;
+    if (!all.probed.none()) {
+      const bool others = !all.in_node.none() || background_in_node();
+      if (const int error = all.probed.probe(exchange_, all.by_mpi, others, moved)) return error;
+    }
+    return all.by_mpi.in_flight() > 0 ? all.by_mpi.test(exchange_, active, moved, done) : MPI_SUCCESS;
+  }
+
+  /// Ends one iteration of a waiting loop, and may wait a little. `moved`: bytes have moved in this iteration. Returns
+  /// false, without waiting, if the call must not wait.
+  bool turn(bool moved) {
+    watch().turned(moved);
+    if (!call().waits) return false;
+    if (shares_node()) peers()->turn(moved, waits_for_mpi());
+    else if constexpr (simulated) pass_time(moved);
+    else if (++polls_ >= patience_) sched_yield();
+    return true;
+  }
+
+  /// Completes whatever is under way behind the last round. Returns 0, `unfinished`, or an error.
+  int finish_exchange() {
+    if (const int error = finish_row()) return error;
+    if (!background_ || !(background_->any_by_mpi() || background_->any_in_node())) return MPI_SUCCESS;
+    const auto phase = in_wait_phase();
+    return repeat([this](bool& moved) { return background_->finish(exchange_, moved); });
+  }
+
+  /// Gives up the exchange. Nothing may arrive in the application's buffers any more. The team keeps its number for
+  /// ever, and if anything was sent, the ranks of the node cannot exchange any more.
+  void abandon() {
+    if (call().peers->team) call().peers->team->lose();
+    messages_.by_mpi.abandon();
+    messages_.probed.abandon();
+    messages_.in_node.abandon();
+    if (background_) background_->abandon();
+    if (shares_node()) peers()->abandon(sent());
+  }
+
+ private:
+  NodePeers* peers() const { return messages_.in_node.peers(); }
+
+  bool background_in_node() const { return background_ && background_->any_in_node(); }
+  bool waits_for_mpi() const {
+    return messages_.by_mpi.in_flight() > 0 || !messages_.probed.none() || (background_ && background_->any_by_mpi());
+  }
+
+  /// Repeats step(moved), which returns 0, an error, or `unfinished`, until it is over. Waits between steps; returns
+  /// `unfinished` instead if the call must not wait.
+  template <class Step>
+  [[gnu::always_inline]] int repeat(Step&& step) {
+    while (true) {
+      bool moved = false;
+      const int error = step(moved);
+      if (error != unfinished) return error;
+      if (shares_node())
+        if (const int why = peers()->broken()) return why;
+      if (!turn(moved)) return unfinished;
+    }
+  }
+
+  /// The part of exchange_rows() in which this rank waits for others.
+  template <class Out, class In, class Copy>
+  [[gnu::noinline]] int finish_rows(RowProgress& progress, RowPeers& row_peers, Out&& out, In&& in, Copy&& copy) {
+    return repeat([&](bool& moved) {
+      RowMessages& rows = messages_.by_rows;
+      if (rows.begin_exchange(exchange_, progress, row_peers, out, in, copy) == 0) return MPI_SUCCESS;
+      return progress.written ? rows.read_late(exchange_, progress, row_peers, in, moved) : unfinished;
+    });
+  }
+
+  template <bool is_send, class Memory>
+  void start_in_node(std::uint32_t slot, Rank peer, Kind kind, NodeLink& link, const Memory& memory, Started& started) {
+    NodeTransfers& transfers = messages_.in_node;
+    const Place place = memory.pieces(transfers.pieces_of(slot));
+    if (place.bytes == 0) return;
+    const NodeMessage message{slot, peer, kind, link, place, memory.lost()};
+    if (messages_.by_rows.used()) started = messages_.by_rows.template start<is_send>(exchange_, transfers, message);
+    if (started == Started::nothing) started = transfers.template start<is_send>(exchange_, message);
+  }
+
+  static std::int64_t bytes_of(const Part& part) {
+    MPI_Count size = 0;
+    PMPI_Type_size_x(part.type, &size);
+    return part.count * size;
+  }
+
+  CurrentExchange<Watching> exchange_;
+  RoundMessages& messages_;
+  BackgroundMessages* background_;
+  int patience_ = 16, polls_ = 0;  ///< number of polls before the core is given to others
+};
+
+}  // namespace swapmeet

@@ -25,6 +25,8 @@ class BackgroundMessages {
     in_node_.make_room(messages, 1);
   }
 
+  /// Whether any were started in this exchange; they may be complete.
+  bool any() const { return started_by_mpi_ + started_in_node_ > 0; }
   bool any_by_mpi() const { return started_by_mpi_ > 0; }
   bool any_in_node() const { return !in_node_.none(); }
 

@@ -206,7 +206,7 @@ class Fabric {
   /// Completes whatever is under way behind the last round. Returns 0, `unfinished`, or an error.
   int finish_exchange() {
     if (const int error = finish_row()) return error;
-    if (!background_ || !(background_->any_by_mpi() || background_->any_in_node())) return MPI_SUCCESS;
+    if (!background_ || !background_->any()) return MPI_SUCCESS;
     const auto phase = in_wait_phase();
     return repeat([this](bool& moved) { return background_->finish(exchange_, moved); });
   }

@@ -11,23 +11,14 @@ namespace swapmeet {
 /// Whether `error` says that a message was longer than its receive buffer. The receive is complete nonetheless.
 bool truncated(int error);
 
-template <class Final, class Function, class... Arguments>
-[[gnu::noinline, gnu::cold]] int repeat_unless(int error, Final final, Function function, Arguments... arguments) {
-  for (int attempt = 2; error != MPI_SUCCESS && !final(error) && !is_fault(error) && attempt <= most_attempts;
-       ++attempt)
-    error = function(arguments...);
-  return error;
-}
-
-/// Calls an MPI function, and repeats the call while it fails, at most `most_attempts` times in all. It is not repeated
-/// if final(error) is true or a rank has died. A cause of failure is often transient, and a rank that omits a call
-/// falls out of step with the others.
+/// Calls an MPI function that other ranks take part in, and repeats the call while it fails (repeat_unless()). It is
+/// not repeated if final(error) is true or a rank has died.
 template <class Final, class Function, class... Arguments>
 [[gnu::always_inline]] inline int again_unless(Final final, Function function, Arguments... arguments) {
   const int error = function(arguments...);
   if (error == MPI_SUCCESS) [[likely]]
     return error;
-  return repeat_unless(error, final, function, arguments...);
+  return repeat_unless([final](int why) { return final(why) || is_fault(why); }, error, function, arguments...);
 }
 
 template <class Function, class... Arguments>

@@ -15,9 +15,18 @@ inline constexpr int most_attempts = 8;  ///< attempts at an MPI call that fails
 /// again.
 bool refused(int error);
 
-/// A local MPI function whose call is repeated if it fails. The cause of a failure is often transient, and a rank
-/// without the result would be out of step with the other ranks. The call is not repeated if MPI refuses an argument:
-/// the argument may be the program's, and each attempt calls the program's error handler.
+/// Repeats a call that has returned `error`, until it succeeds, at most `most_attempts` times in all. The cause of a
+/// failure is often transient, and a rank that omits a call, or lacks its result, falls out of step with the others. The
+/// call is not repeated if final(error) is true. Returns the last error.
+template <class Final, class Function, class... Arguments>
+[[gnu::noinline, gnu::cold]] int repeat_unless(Final final, int error, Function function, Arguments... arguments) {
+  for (int attempt = 2; error != MPI_SUCCESS && !final(error) && attempt <= most_attempts; ++attempt)
+    error = function(arguments...);
+  return error;
+}
+
+/// A local MPI function whose call is repeated if it fails. It is not repeated if MPI refuses an argument: the argument
+/// may be the program's, and each attempt calls the program's error handler.
 template <class Function>
 class LocalCall;
 
@@ -31,16 +40,10 @@ class LocalCall<int (*)(Parameters...)> {
     const int error = function_(arguments...);
     if (error == MPI_SUCCESS) [[likely]]
       return error;
-    return repeat(error, arguments...);
+    return repeat_unless(refused, error, function_, arguments...);
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] int repeat(int error, Parameters... arguments) const {
-    for (int attempt = 2; error != MPI_SUCCESS && !refused(error) && attempt <= most_attempts; ++attempt)
-      error = function_(arguments...);
-    return error;
-  }
-
   Function function_ = nullptr;
 };
 

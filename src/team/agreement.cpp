@@ -16,21 +16,18 @@ namespace swapmeet {
 
 namespace {
 
-/// Makes a collective call on `comm` that writes `result`, and repeats it if it fails. `result` is filled with a
-/// pattern first: if the pattern has changed after a failed call, the results have arrived, and the call counts as
-/// successful.
+/// Makes a collective call on `comm` that writes `result`, and repeats it if it fails, unless its results have arrived:
+/// then the call counts as successful. `result` is filled with a pattern first, which results change.
 template <class Call>
 int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
   constexpr char nothing = 0x5a;
   const ErrorsReturn quiet(comm);
   std::memset(result, nothing, bytes);
-  int error = MPI_SUCCESS;
-  for (int i = 0; i < most_attempts; ++i) {
-    error = quiet.error_of(call());
-    if (error == MPI_SUCCESS || is_fault(error)) return error;
-    if (std::any_of(result, result + bytes, [](char byte) { return byte != nothing; })) return MPI_SUCCESS;
-  }
-  return error;
+  const auto arrived = [&](int) {
+    return std::any_of(result, result + bytes, [](char byte) { return byte != nothing; });
+  };
+  const int error = again_unless(arrived, [&] { return quiet.error_of(call()); });
+  return error == MPI_SUCCESS || is_fault(error) || !arrived(error) ? error : MPI_SUCCESS;
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,13 +21,6 @@ constexpr int least_descriptor = 500;
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes; }
 
-std::uint64_t random_number(const void* salt) {
-  std::uint64_t random = 0;
-  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
-    random = reinterpret_cast<std::uintptr_t>(salt) ^ static_cast<std::uint64_t>(getpid()) << 32;
-  return random | 1;
-}
-
 void* reserve(std::size_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
@@ -38,29 +29,25 @@ void* reserve(std::size_t bytes) {
 }  // namespace
 
 bool PageFile::make(std::size_t bytes) {
-  id_ = random_number(this);
+  id_ = random_name();
   process_ = getpid();
-  file_ = memfd_create(Title(process_, id_).text, MFD_CLOEXEC);
-  if (file_ < 0) return false;
-  if (const int higher = fcntl(file_, F_DUPFD_CLOEXEC, least_descriptor); higher >= 0) {
-    close(file_);
-    file_ = higher;
+  int descriptor = SharedFile::make_anonymous(Title(process_, id_));
+  if (descriptor < 0) return false;
+  if (const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, least_descriptor); higher >= 0) {
+    close(descriptor);
+    descriptor = higher;
   }
   struct stat status;
+  const bool kept = file_.keep(descriptor, status) && ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
   table_bytes_ = bytes / page_bytes * sizeof(Extents::Entry);
   table_ = static_cast<Extents::Entry*>(reserve(table_bytes_));
-  // No access yet: if memory is locked, the kernel would otherwise allocate all of it at once.
-  void* const base = table_ && fstat(file_, &status) == 0 && ftruncate(file_, static_cast<off_t>(bytes)) == 0
-                         ? mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0)
-                         : MAP_FAILED;
-  if (base == MAP_FAILED) {
+  char* const base = table_ && kept ? map_without_access(bytes, file_) : nullptr;
+  if (!base) {
     if (table_) munmap(table_, table_bytes_);
-    close(file_);
     table_ = nullptr;
-    file_ = -1;
+    file_.close();
     return false;
   }
-  inode_ = status.st_ino;
   madvise(base, bytes, MADV_HUGEPAGE);  // huge pages for shared memory must be requested, if the kernel has them
   extents_.begin(table_, static_cast<std::uint32_t>(bytes / page_bytes));
   open_ = blocks_ = 0;
@@ -74,20 +61,14 @@ void PageFile::remove() {
   const std::size_t bytes = bytes_.exchange(0);  // first, because others may get these addresses once they are free
   munmap(memory, bytes);
   munmap(table_, table_bytes_);
-  if (has_its_file()) close(file_);
-  file_ = -1;
+  file_.close();
   table_ = nullptr;
-}
-
-/// Whether the file is still open. A program may close descriptors that it does not know, and reuse their numbers.
-bool PageFile::has_its_file() const {
-  struct stat status;
-  return file_ >= 0 && fstat(file_, &status) == 0 && status.st_ino == inode_;
 }
 
 bool PageFile::find(Place& place) const {
   if (separated_.load(std::memory_order_relaxed)) return false;
-  place = {id_, base_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed), process_, file_};
+  place = {id_, base_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed), process_,
+           file_.number()};
   return true;
 }
 
@@ -171,15 +152,14 @@ bool PageFile::part() {
   if (!copy || !copy_to(copy)) return false;
   if (mremap(copy, open_, open_, MREMAP_MAYMOVE | MREMAP_FIXED, base()) == MAP_FAILED) return false;
   separated_ = true;
-  if (has_its_file()) close(file_);
-  file_ = -1;
+  file_.close();
   return true;
 }
 
 /// Copies from the file instead of from memory: that takes no time for pages that were never accessed, and it includes
 /// pages that drivers withhold from child processes.
 bool PageFile::copy_to(char* copy) const {
-  if (!has_its_file()) {
+  if (!file_.is_open()) {
     extents_.for_used([&](std::uint32_t first, std::uint32_t pages) {
       const std::size_t offset = std::size_t{first} * page_bytes;
       std::memcpy(copy + offset, base() + offset, std::size_t{pages} * page_bytes);
@@ -188,10 +168,10 @@ bool PageFile::copy_to(char* copy) const {
   }
   const auto end = static_cast<off_t>(open_);
   off_t hole = 0;
-  for (off_t data; (data = lseek(file_, hole, SEEK_DATA)) >= 0 && data < end;) {
-    hole = std::min(lseek(file_, data, SEEK_HOLE), end);
+  for (off_t data; (data = lseek(file_.number(), hole, SEEK_DATA)) >= 0 && data < end;) {
+    hole = std::min(lseek(file_.number(), data, SEEK_HOLE), end);
     while (data < hole) {
-      const ssize_t some = pread(file_, copy + data, static_cast<std::size_t>(hole - data), data);
+      const ssize_t some = pread(file_.number(), copy + data, static_cast<std::size_t>(hole - data), data);
       if (some <= 0) return false;
       data += some;
     }

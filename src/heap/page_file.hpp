@@ -13,6 +13,7 @@
 
 #include "heap/extents.hpp"
 #include "heap/place.hpp"
+#include "heap/shared_file.hpp"
 
 namespace swapmeet::heap {
 
@@ -57,7 +58,6 @@ class PageFile {
 
  private:
   char* base() const { return reinterpret_cast<char*>(base_.load(std::memory_order_relaxed)); }
-  bool has_its_file() const;
   bool open_up(std::size_t end);
   std::uint32_t page_of(const void* block) const;
   void let_go(const Extents::Extent& freed, std::uint32_t first, std::uint32_t pages);
@@ -66,8 +66,7 @@ class PageFile {
   std::atomic<std::uintptr_t> base_{0};
   std::atomic<std::size_t> bytes_{0};   ///< bytes of the mapped addresses; 0: not made
   std::atomic<bool> separated_{false};  ///< whether the memory belongs to this process alone
-  int file_ = -1;
-  ino_t inode_ = 0;
+  SharedFile file_;
   std::uint64_t id_ = 0;
   pid_t process_ = 0;
   std::size_t open_ = 0;  ///< number of bytes, from the beginning, that may be accessed

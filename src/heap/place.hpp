@@ -4,23 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 
 namespace swapmeet::heap {
 
 struct Place {
-  std::uint64_t id = 0;    ///< identifies the file: random, not 0; a part of its title
+  std::uint64_t id = 0;    ///< identifies the file: random, not 0; a part of its title (shared_file.hpp)
   std::uint64_t base = 0;  ///< address at which this process maps the file
   std::uint64_t bytes = 0;
   std::int32_t process = 0, file = -1;  ///< other processes find the file as /proc/PROCESS/fd/FILE
-};
-
-/// The title of an anonymous file, by which other processes verify that it is the one its maker made.
-struct Title {
-  Title(std::int32_t process, std::uint64_t random) {
-    std::snprintf(text, sizeof text, "swapmeet-%d-%016llx", process, static_cast<unsigned long long>(random));
-  }
-  char text[64];
 };
 
 /// The functions that the library with a heap provides to other libraries of the process. Any thread may call them.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -10,12 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <utility>
-
-#include "heap/place.hpp"
 
 namespace swapmeet {
 
@@ -25,14 +21,6 @@ std::string failed(const std::string& what, int error) { return what + ": " + st
 
 std::string amount(std::size_t bytes, bool of_system) {
   return std::to_string(bytes) + " B of shared memory" + (of_system ? " (/dev/shm)" : "");
-}
-
-/// A random number for a name that other users cannot guess.
-std::uint64_t random_number() {
-  std::uint64_t random = 0;
-  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
-    random = reinterpret_cast<std::uintptr_t>(&random) ^ static_cast<std::uint64_t>(getpid());
-  return random | 1;
 }
 
 /// The name of the file of a segment.
@@ -80,16 +68,10 @@ Segment::~Segment() {
   close_file();
 }
 
-void Segment::close_file() {
-  if (has_its_file()) close(file_);
-  file_ = -1;
-}
-
 void Segment::swap(Segment& other) noexcept {
   std::swap(name_, other.name_);
   std::swap(named_, other.named_);
   std::swap(file_, other.file_);
-  std::swap(inode_, other.inode_);
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
 }
@@ -97,52 +79,45 @@ void Segment::swap(Segment& other) noexcept {
 std::string Segment::make(std::size_t bytes, Naming naming) {
   const std::string what = "cannot make " + amount(bytes, naming == Naming::of_system);
   if (!create(naming)) return failed(what, errno);
-  int error = no_room_for(bytes, file_);
-  if (error == 0 && ftruncate(file_, static_cast<off_t>(bytes)) != 0) error = errno;
+  int error = no_room_for(bytes, file_.number());
+  if (error == 0 && ftruncate(file_.number(), static_cast<off_t>(bytes)) != 0) error = errno;
   return error == 0 ? map(bytes, MAP_SHARED) : failed(what, error);
 }
 
 bool Segment::create(Naming naming) {
-  name_ = {getpid(), -1, random_number()};
-  if (naming == Naming::of_process) {
-    file_ = name_.file = memfd_create(title(name_).c_str(), MFD_CLOEXEC);
-    if (file_ >= 0) fchmod(file_, 0600);  // the kernel creates it with permissions for all users
-  } else {
-    file_ = shm_open(system_name(name_).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    named_ = file_ >= 0;
-  }
+  name_ = {getpid(), -1, heap::random_name()};
   struct stat status;
-  if (file_ < 0 || fstat(file_, &status) != 0) return false;
-  inode_ = status.st_ino;
-  return true;
+  if (naming == Naming::of_process) {
+    name_.file = heap::SharedFile::make_anonymous(heap::Title(name_.process, name_.random));
+    return file_.keep(name_.file, status);
+  }
+  const int made = shm_open(system_name(name_).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  named_ = made >= 0;
+  return file_.keep(made, status);
 }
 
 std::string Segment::make_private(std::size_t bytes) { return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS); }
 
 std::string Segment::open(const SegmentName& name, std::size_t bytes) {
-  file_ = name.file >= 0 ? open_file_of(name, O_RDWR) : shm_open(system_name(name).c_str(), O_RDWR | O_CLOEXEC, 0);
-  if (file_ < 0) return cannot_open();
   struct stat status;
-  if (fstat(file_, &status) != 0 || status.st_uid != geteuid() || static_cast<std::size_t>(status.st_size) != bytes)
-    return close(std::exchange(file_, -1)), "the shared memory of another rank of the node is not what it announced";
-  inode_ = status.st_ino;
+  const bool kept = file_.keep(
+      name.file >= 0 ? open_file_of(name, O_RDWR) : shm_open(system_name(name).c_str(), O_RDWR | O_CLOEXEC, 0), status);
+  if (!kept) return cannot_open();
+  if (status.st_uid != geteuid() || static_cast<std::size_t>(status.st_size) != bytes)
+    return close_file(), "the shared memory of another rank of the node is not what it announced";
   name_ = name;
   return map(bytes, MAP_SHARED);
 }
 
 std::string Segment::open_to_read(const SegmentName& name) {
-  file_ = open_file_of(name, O_RDONLY);
   struct stat status;
-  if (file_ < 0 || fstat(file_, &status) != 0) return cannot_open();
+  if (!file_.keep(open_file_of(name, O_RDONLY), status)) return cannot_open();
   name_ = name;
-  inode_ = status.st_ino;
   bytes_ = static_cast<std::size_t>(status.st_size);
-  // Protected at first: if memory is locked, the kernel would otherwise allocate all of it at once.
-  void* const memory = mmap(nullptr, bytes_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  if (memory == MAP_FAILED) return failed("cannot map " + std::to_string(bytes_) + " B", errno);
-  memory_ = static_cast<char*>(memory);
-  if (mprotect(memory, bytes_, PROT_READ) != 0) return failed("cannot read shared memory", errno);
-  madvise(memory, bytes_, MADV_DONTDUMP);  // its maker's core dump contains it
+  memory_ = heap::map_without_access(bytes_, file_);
+  if (!memory_) return failed("cannot map " + std::to_string(bytes_) + " B", errno);
+  if (mprotect(memory_, bytes_, PROT_READ) != 0) return failed("cannot read shared memory", errno);
+  madvise(memory_, bytes_, MADV_DONTDUMP);  // its maker's core dump contains it
   close_file();
   return "";
 }
@@ -156,24 +131,19 @@ Segment Segment::missing(const SegmentName& name) {
 bool Segment::is_kept() const { return name_.file >= 0 && is_that_of(name_); }
 
 std::string Segment::map(std::size_t bytes, int flags) {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file_, 0);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file_.number(), 0);
   if (memory == MAP_FAILED) return failed("cannot map " + std::to_string(bytes) + " B", errno);
   memory_ = static_cast<char*>(memory);
   bytes_ = bytes;
   return "";
 }
 
-/// Whether the file is still open. A program may close descriptors that it does not know, and reuse their numbers.
-bool Segment::has_its_file() const {
-  struct stat status;
-  return file_ >= 0 && fstat(file_, &status) == 0 && status.st_ino == inode_;
-}
-
 std::string Segment::reserve(std::size_t first, std::size_t bytes) {
   constexpr std::size_t most = 1 << 20;  // per call: a signal undoes all of a call, and there may be many signals
-  int error = bytes == 0 || has_its_file() ? 0 : EBADF;
+  int error = bytes == 0 || file_.is_open() ? 0 : EBADF;
   for (std::size_t done = 0; done < bytes && (error == 0 || error == EINTR); done += error == 0 ? most : 0)
-    error = posix_fallocate(file_, static_cast<off_t>(first + done), static_cast<off_t>(std::min(most, bytes - done)));
+    error = posix_fallocate(file_.number(), static_cast<off_t>(first + done),
+                            static_cast<off_t>(std::min(most, bytes - done)));
   return error == 0 ? "" : failed("cannot have " + amount(bytes, name_.file < 0), error);
 }
 

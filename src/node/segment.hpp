@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "heap/shared_file.hpp"
+
 namespace swapmeet {
 
 /// The name by which other processes find a segment. Can be sent as bytes.
@@ -58,7 +60,7 @@ class Segment {
   void release(std::size_t first, std::size_t bytes);
 
   /// Closes the file. The memory stays mapped, but no more of it can be reserved.
-  void close_file();
+  void close_file() { file_.close(); }
 
   /// Removes the name. The memory exists until no process maps it any more. Does nothing if called again.
   void unlink();
@@ -70,14 +72,12 @@ class Segment {
  private:
   bool create(Naming naming);
   std::string map(std::size_t bytes, int flags);
-  bool has_its_file() const;
 
   void swap(Segment& other) noexcept;
 
   SegmentName name_;
   bool named_ = false;  ///< whether this process has made the name and not removed it
-  int file_ = -1;
-  std::uint64_t inode_ = 0;  ///< identifies the file
+  heap::SharedFile file_;
   char* memory_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -1,8 +1,6 @@
 #include "model/counts.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
@@ -58,44 +56,30 @@ void count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Digit
   counts.scratch_blocks = (basic || twin ? ranks : 0) + stage;
 }
 
-/// Returns the ranks whose schedules are counted: one if all ranks are alike, otherwise all.
-std::vector<Rank> looked_at(const Spec& spec, const Shape& shape) {
-  if (alike_on(spec, shape)) return {shape.ranks / 2};
-  std::vector<Rank> all(static_cast<std::size_t>(shape.ranks));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
-/// Sets the dimensions and the radices of their digits.
-void set_grid(const Spec& spec, const Shape& shape, Counts& counts) {
+/// Sets the dimensions and the radices of their digits. Returns whether places are proxies.
+bool set_grid(const Spec& spec, const Shape& shape, Counts& counts) {
   // that of a direct exchange has a single dimension
   Extent grid = extent(spec.family == Family::direct ? Dimensions{} : spec.dimensions, shape);
-  counts.ranks_differ = grid.places != shape.ranks;
   counts.sizes = std::move(grid.sizes);
   counts.radices.assign(counts.sizes.size(), {});
   for (const Digit& digit : digits_of(spec, counts.sizes)) counts.radices[digit.dimension].push_back(digit.radix);
+  return grid.places != shape.ranks;
 }
 
-/// Counts an exchange without closed form in its schedules.
+/// Counts an exchange without closed form in its schedules: in that of one rank if all ranks are alike.
 Counts count_schedules(const Spec& spec, const Shape& shape) {
-  Counts most{.sizes = {shape.ranks}, .radices = {{}}};
-  if (spec.family == Family::bruck) set_grid(spec, shape, most);
-  std::optional<std::pair<std::int64_t, std::int64_t>> first;
-  for (const Rank rank : looked_at(spec, shape)) {
-    const Schedule schedule = generate(spec, shape, rank);
-    std::int64_t blocks = 0, in_turn = 0;
-    for (const Message& message : schedule.sends) blocks += schedule.block_count(message);
-    for (const Step& step : schedule.steps)
-      in_turn += batches(std::max(step.send_count, step.receive_count), step.in_flight());
-    const std::pair numbers{static_cast<std::int64_t>(schedule.sends.size()), blocks};
-    if (!first) first = numbers;
-    most.ranks_differ = most.ranks_differ || numbers != *first;
-    most.messages = std::max(most.messages, numbers.first);
-    most.blocks = std::max(most.blocks, blocks);
-    most.batches = std::max(most.batches, in_turn);
-    most.scratch_blocks = std::max<std::int64_t>(most.scratch_blocks, schedule.scratch_blocks);
+  const bool alike = alike_on(spec, shape).has_value();
+  Counts most = count(generate(spec, shape, 0));
+  const std::int64_t messages = most.messages, blocks = most.blocks;  // of the first rank
+  for (Rank rank = 1; rank < shape.ranks && !alike; ++rank) {
+    const Counts one = count(generate(spec, shape, rank));
+    most.ranks_differ = most.ranks_differ || one.messages != messages || one.blocks != blocks;
+    for (const auto number : {&Counts::messages, &Counts::blocks, &Counts::batches, &Counts::scratch_blocks})
+      most.*number = std::max(most.*number, one.*number);
   }
-  if (alike_on(spec, shape)) most.scratch_blocks = scratch_of_alike(spec, shape);
+  if (alike) most.scratch_blocks = scratch_of_alike(spec, shape);
+  most.sizes = {shape.ranks}, most.radices = {{}};
+  if (spec.family == Family::bruck) most.ranks_differ |= set_grid(spec, shape, most);
   return most;
 }
 
@@ -106,11 +90,21 @@ bool has_closed_form(const Spec& spec) {
   return spec.family == Family::direct || spec.family == Family::leaders;
 }
 
+Counts count(const Schedule& schedule) {
+  Counts counts;
+  counts.messages = static_cast<std::int64_t>(schedule.sends.size());
+  counts.scratch_blocks = schedule.scratch_blocks;
+  for (const Message& message : schedule.sends) counts.blocks += schedule.block_count(message);
+  for (const Step& step : schedule.steps)
+    counts.batches += batches(std::max(step.send_count, step.receive_count), step.in_flight());
+  return counts;
+}
+
 Counts count(const Spec& spec, const Shape& shape) {
   if (!has_closed_form(spec)) return count_schedules(spec, shape);
   if (spec.family == Family::leaders) return count_leaders(spec, shape);
   Counts counts;
-  set_grid(spec, shape, counts);
+  counts.ranks_differ = set_grid(spec, shape, counts);
   const std::vector<Digit> digits = digits_of(spec, counts.sizes);
   if (counts.ranks_differ) count_proxies(spec, shape, digits, counts);
   else count_regular(spec, shape.ranks, digits, counts);

@@ -1,21 +1,10 @@
 #include "model/neighbour_work.hpp"
 
-#include <algorithm>
-#include <array>
+#include "model/unlike_ranks.hpp"
 
 namespace swapmeet {
 
-namespace {
-
 using Part = NeighbourPart;
-
-std::int64_t blocks_of(std::span<const Run> runs) {
-  std::int64_t blocks = 0;
-  for (const Run& run : runs) blocks += run.count;
-  return blocks;
-}
-
-}  // namespace
 
 NeighbourPart neighbour_part(const SlotFlow& flow, const Nodes& nodes) {
   NeighbourPart part;
@@ -23,7 +12,7 @@ NeighbourPart neighbour_part(const SlotFlow& flow, const Nodes& nodes) {
   for (const SlotFlow::Phase& phase : flow.phases) {
     std::array<std::array<double, Part::count>, 2> both{};  // sent, received
     const auto add = [&](std::array<double, Part::count>& side, const Message& message) {
-      const auto blocks = static_cast<double>(blocks_of(flow.runs_of(message)));
+      const auto blocks = static_cast<double>(flow.block_count(message));
       const bool leaves = elsewhere(message.peer);
       side[leaves ? Part::messages_between : Part::messages_within] += 1;
       side[leaves ? Part::blocks_between : Part::blocks_within] += blocks;
@@ -56,11 +45,7 @@ Work neighbour_work(std::span<const double> most, std::span<const double> sums, 
                     traffic(Part::messages_between, Part::blocks_between)};
     work.packed.blocks += most[at + Part::copied];
     work.packed.pieces += most[at + Part::copied];
-    if (phase.messages() == 0) continue;
-    const auto blocks = static_cast<double>(phase.within.blocks + phase.between.blocks);
-    phase.by_size = {EqualMessages{phase.messages(), blocks / static_cast<double>(phase.messages())}};
-    spread_batches(phase, std::max<std::int64_t>(1, static_cast<std::int64_t>(most[at + Part::batches])));
-    work.phases.push_back(phase);
+    append(phase, std::max<std::int64_t>(1, static_cast<std::int64_t>(most[at + Part::batches])), work);
   }
   return work;
 }

@@ -23,10 +23,7 @@ class Steps {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const Step& step = schedule.steps[i];
       Counted& most = steps_[i];
-      keep_most(most.copies, copies_of(schedule, step));
-      const TypedCopies typed = typed_copies_of(schedule, step);
-      keep_most(most.typed, typed);
-      most.typed.messages = std::max(most.typed.messages, typed.messages);
+      most.keep_most(schedule, step);
       most.batches = std::max(most.batches, batches(step.send_count, step.in_flight()));
       if (step.send_count > 0 && !most.tally) most.tally.emplace(ranks_, nodes_);
       for (const Message& message : schedule.sends_of(step)) {
@@ -46,16 +43,11 @@ class Steps {
   }
 
  private:
-  struct Counted {
-    Copies copies;
-    TypedCopies typed;
+  struct Counted : StepCopies {
     std::int64_t batches = 0;
     std::optional<PhaseTally> tally;  ///< of a step in which some rank sends
   };
 
-  static void keep_most(Copies& most, const Copies& now) {
-    most.blocks = std::max(most.blocks, now.blocks), most.pieces = std::max(most.pieces, now.pieces);
-  }
   static void add(Copies& sum, const Copies& more) { sum.blocks += more.blocks, sum.pieces += more.pieces; }
 
   const Nodes& nodes_;

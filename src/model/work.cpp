@@ -102,6 +102,16 @@ TypedCopies typed_copies_of(const Schedule& schedule, const Step& step) {
   return sum;
 }
 
+void StepCopies::keep_most(const Schedule& schedule, const Step& step) {
+  const Copies now = copies_of(schedule, step);
+  const TypedCopies now_typed = typed_copies_of(schedule, step);
+  for (const auto number : {&Copies::blocks, &Copies::pieces}) {
+    copies.*number = std::max(copies.*number, now.*number);
+    typed.*number = std::max(typed.*number, now_typed.*number);
+  }
+  typed.messages = std::max(typed.messages, now_typed.messages);
+}
+
 Nodes::Nodes(const Shape& shape) {
   if (shape.hierarchy.empty() || shape.ranks == 1) {
     sizes_ = {shape.ranks};

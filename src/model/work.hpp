@@ -66,6 +66,14 @@ struct TypedCopies : Copies {
 };
 TypedCopies typed_copies_of(const Schedule& schedule, const Step& step);
 
+/// The copies in a step of an exchange: each number is that of the rank with the most.
+struct StepCopies {
+  Copies copies;
+  TypedCopies typed;
+  /// Adds those of a rank.
+  void keep_most(const Schedule& schedule, const Step& step);
+};
+
 /// The distribution of ranks over nodes; made once for many specs.
 class Nodes {
  public:

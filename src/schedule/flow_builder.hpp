@@ -59,6 +59,12 @@ struct SlotFlow {
   std::span<const Run> runs_of(const Message& message) const {
     return std::span(runs).subspan(message.first, message.count);
   }
+  /// Returns the number of blocks in a message.
+  std::int64_t block_count(const Message& message) const {
+    std::int64_t blocks = 0;
+    for (const Run& run : runs_of(message)) blocks += run.count;
+    return blocks;
+  }
   std::span<const Run> from(const Move& move) const { return std::span(runs).subspan(move.first, move.from_count); }
   std::span<const Run> to(const Move& move) const {
     return std::span(runs).subspan(move.first + move.from_count, move.to_count);

@@ -34,9 +34,7 @@ std::vector<Volume> positions_of(const SlotFlow& flow, const SlotFlow::Phase& ph
     for (const Message& message : flow.sends_of(rounds[i])) {
       if (!by_round && message.peer != peer) positions.emplace_back();
       peer = message.peer;
-      std::int64_t blocks = 0;
-      for (const Run& run : flow.runs_of(message)) blocks += run.count;
-      (by_round ? positions[i] : positions.back()).add(1, blocks);
+      (by_round ? positions[i] : positions.back()).add(1, flow.block_count(message));
     }
   }
   return positions;

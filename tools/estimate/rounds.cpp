@@ -79,9 +79,7 @@ struct Kept {
 };
 
 /// A step of the exchange, with the messages of all ranks.
-struct KeptStep {
-  Copies copies;
-  TypedCopies typed;
+struct KeptStep : StepCopies {
   bool sliding = false;
   std::vector<std::vector<Kept>> rounds;
 };
@@ -92,12 +90,7 @@ void keep(const Schedule& schedule, std::vector<KeptStep>& steps) {
   for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
     const Step& step = schedule.steps[i];
     KeptStep& kept = steps[i];
-    const Copies copies = copies_of(schedule, step);
-    kept.copies = {std::max(kept.copies.blocks, copies.blocks), std::max(kept.copies.pieces, copies.pieces)};
-    const TypedCopies typed = typed_copies_of(schedule, step);
-    kept.typed.blocks = std::max(kept.typed.blocks, typed.blocks);
-    kept.typed.pieces = std::max(kept.typed.pieces, typed.pieces);
-    kept.typed.messages = std::max(kept.typed.messages, typed.messages);
+    kept.keep_most(schedule, step);
     kept.sliding |= step.slides();
     const auto sends = schedule.sends_of(step);
     for (std::size_t sent = 0; sent < sends.size(); ++sent) {

@@ -36,43 +36,43 @@ struct VaryingCounter::Matrix {
     return bytes[static_cast<std::size_t>(source * ranks + destination)];
   }
 
+  /// Calls use(source, destination, bytes) for the blocks for other ranks.
+  void each(auto use) const {
+    for (std::int64_t s = 0; s < ranks; ++s)
+      for (std::int64_t d = 0; d < ranks; ++d)
+        if (s != d) use(static_cast<std::size_t>(s), static_cast<std::size_t>(d), at(s, d));
+  }
+
   /// Returns the largest block for another rank, among blocks of at most `most` bytes.
   std::int64_t largest(std::int64_t most) const {
     std::int64_t largest = 0;
-    for (std::int64_t s = 0; s < ranks; ++s)
-      for (std::int64_t d = 0; d < ranks; ++d)
-        if (s != d && at(s, d) <= most) largest = std::max(largest, at(s, d));
+    each([&](std::size_t, std::size_t, std::int64_t one) { largest = one <= most ? std::max(largest, one) : largest; });
     return largest;
   }
 
   std::int64_t least() const {
     std::int64_t least = INT64_MAX;
-    for (std::int64_t s = 0; s < ranks; ++s)
-      for (std::int64_t d = 0; d < ranks; ++d)
-        if (s != d) least = std::min(least, at(s, d));
+    each([&](std::size_t, std::size_t, std::int64_t one) { least = std::min(least, one); });
     return least;
   }
 
   double mean() const {
     double sum = 0;
-    for (std::int64_t s = 0; s < ranks; ++s)
-      for (std::int64_t d = 0; d < ranks; ++d)
-        if (s != d) sum += static_cast<double>(at(s, d));
+    each([&](std::size_t, std::size_t, std::int64_t one) { sum += static_cast<double>(one); });
     return ranks == 1 ? 0 : sum / (static_cast<double>(ranks) * static_cast<double>(ranks - 1));
   }
 
   /// Returns, for each class, the most blocks that a rank sends or receives.
   SizeClasses classes() const {
+    std::vector<SizeClasses> sent(static_cast<std::size_t>(ranks)), received = sent;
+    each([&](std::size_t source, std::size_t destination, std::int64_t one) {
+      ++sent[source][size_class(one)];
+      ++received[destination][size_class(one)];
+    });
     SizeClasses most{};
-    for (std::int64_t r = 0; r < ranks; ++r) {
-      SizeClasses sent{}, received{};
-      for (std::int64_t i = 0; i < ranks; ++i) {
-        if (i == r) continue;
-        ++sent[size_class(at(r, i))];
-        ++received[size_class(at(i, r))];
-      }
-      for (std::size_t c = 0; c < size_classes; ++c) most[c] = std::max({most[c], sent[c], received[c]});
-    }
+    for (const auto* side : {&sent, &received})
+      for (const SizeClasses& of_rank : *side)
+        std::ranges::transform(most, of_rank, most.begin(), [](auto a, auto b) { return std::max(a, b); });
     return most;
   }
 };
@@ -203,11 +203,8 @@ VaryingCounter::VaryingCounter(const Spec& spec, const Shape& shape)
   if (sizes_ == Sizes::padded) {
     working_blocks_ = 2 * std::int64_t{ranks_};
     for (Rank r = 0; r < ranks_ && spec.family != Family::native; ++r) {
-      const Schedule schedule = generate(spec, shape, r);
-      PlanCounts plan{static_cast<std::int64_t>(schedule.sends.size()), 0, schedule.scratch_blocks};
-      for (const Message& message : schedule.sends) plan.blocks += schedule.block_count(message);
-      working_blocks_ = std::max(working_blocks_, 2 * std::int64_t{ranks_} + plan.scratch_blocks);
-      plans_.push_back(plan);
+      plans_.push_back(swapmeet::count(generate(spec, shape, r)));
+      working_blocks_ = std::max(working_blocks_, 2 * std::int64_t{ranks_} + plans_.back().scratch_blocks);
     }
   } else if (needs_sizes(spec)) {
     if (sizes_ == Sizes::automatic) sizes_ = Sizes::combined;

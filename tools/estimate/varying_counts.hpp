@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "model/counts.hpp"
 #include "model/threshold.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
@@ -82,11 +83,6 @@ class VaryingCounter {
  private:
   friend class VaryingWalk;
 
-  /// The counts of a rank's plan for padded blocks.
-  struct PlanCounts {
-    std::int64_t messages = 0, blocks = 0, scratch_blocks = 0;
-  };
-
   struct Matrix;
 
   void find_origins();
@@ -103,7 +99,7 @@ class VaryingCounter {
   std::int64_t working_blocks_ = 0;  ///< maximum over the ranks
   std::vector<Flow> flows_;
   std::vector<std::vector<std::uint32_t>> origins_;  ///< of the blocks that a rank forwards: source · P + destination
-  std::vector<PlanCounts> plans_;
+  std::vector<Counts> plans_;                        ///< of each rank, for padded blocks
 };
 
 }  // namespace swapmeet

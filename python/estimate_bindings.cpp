@@ -13,6 +13,7 @@
 #include "estimate/estimate.hpp"
 #include "estimate/goal.hpp"
 #include "estimate/lower_bound.hpp"
+#include "estimate/rounds.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -29,9 +29,8 @@
 #include <limits>
 #include <vector>
 
+#include "estimate/exchange_load.hpp"
 #include "model/machine.hpp"
-#include "estimate/rounds.hpp"
-#include "network/routing.hpp"
 
 namespace swapmeet {
 
@@ -51,74 +50,29 @@ struct NetworkCosts {
 
 inline constexpr double envelope_bytes = 16;  ///< of each message: source, tag, communicator
 
-/// The maximum load over a set of links, divided by the capacity of the link.
-struct Busiest {
-  double blocks = 0, messages = 0;
-};
-
-/// The load of the link with the most head-of-line blocking: all its blocks, and the blocks that delay others. Of two
-/// groups of messages that continue on different links, the smaller group delays an equal part of the larger one. The
-/// first message is not delayed.
-struct Mixed {
-  double blocks = 0, apart = 0;
-};
-
-/// The load of a round on links, or on the memories of nodes.
-struct Traffic {
-  std::int64_t largest = 0;  ///< blocks of the largest message
-  Busiest hosts;             ///< links to hosts, or memories
-  Busiest between;           ///< links between switches
-  Mixed mixed;
-  double hops = 0;       ///< links between switches on the longest path to a rank: mean over receiving ranks
-  double mean_hops = 0;  ///< mean over all messages
-  /// share of the receiving ranks whose farthest peer is of this kind (between or within nodes)
-  double share = 0;
-};
-
-/// The messages of one size that a rank receives.
-struct Arrivals {
-  std::int64_t blocks = 0, receives = 0;
-};
-
-struct RoundLoad {
-  std::int64_t sends = 0, receives = 0;  ///< maximum over the ranks
-  std::vector<Arrivals> arrivals;        ///< these receives, by size
-  Traffic between, within;
-};
-
-struct StepLoad {
-  Copies copies;
-  TypedCopies typed;
-  bool sliding = false;
-  std::vector<RoundLoad> rounds;
-  RoundLoad all;  ///< if sliding: the load of all rounds as one
-};
-
 /// The load of an exchange on a network, independent of block size and costs. Node i is host i and has the ranks from
 /// i·per_node on.
 class NetworkEstimate {
  public:
-  /// Computes the load. The hierarchy of `shape` must describe these nodes. Throws std::length_error if the exchange is
-  /// too long.
+  /// Computes the load: see exchange_load().
   NetworkEstimate(const Spec& spec, const Shape& shape, const Routing& routing, Rank per_node);
 
   /// Returns the expected time for blocks of `block_bytes`.
   double time_us(std::int64_t block_bytes, const NetworkCosts& costs) const;
 
-  std::int64_t messages() const { return messages_; }
+  std::int64_t messages() const { return load_.messages; }
   /// Returns the number of visited messages and of additions to links: the work of the constructor, independent of the
   /// machine.
-  std::int64_t operations() const { return operations_; }
-  const std::vector<StepLoad>& steps() const { return steps_; }
+  std::int64_t operations() const { return load_.operations; }
+  const std::vector<StepLoad>& steps() const { return load_.steps; }
 
  private:
   double pass_us(std::int64_t bytes, const NetworkCosts& costs) const;
 
   Rank ranks_ = 0;
   bool granted_ = false;
-  std::int64_t segment_bytes_ = 0, messages_ = 0, operations_ = 0;
-  double peers_ = 0;  ///< messages to other nodes; maximum over the ranks
-  std::vector<StepLoad> steps_;
+  std::int64_t segment_bytes_ = 0;
+  ExchangeLoad load_;
 };
 
 }  // namespace swapmeet

@@ -13,6 +13,7 @@ from pathlib import Path
 from limits import scaled
 
 from swapmeet.mpi import mpis
+from swapmeet.mpi.launch import end_with_parent
 
 
 def end(process: subprocess.Popen[str]) -> None:
@@ -54,6 +55,7 @@ def hung(words: list[str], mpi: mpis.Mpi, output: Path, ranks: int) -> Iterator[
             env={**os.environ, **mpis.environment(mpi, ranks)},
             start_new_session=True,
             cwd=output.parent,  # where `swapmeet run`, which is killed, leaves its folder
+            preexec_fn=end_with_parent,  # ranks that spin for ever would outlive tests that are killed
         )
         try:
             yield process

@@ -30,11 +30,11 @@ def test_what_looks_like_an_earlier_one_is_another(launch, compiled, wheel: str,
     assert (done.returncode, done.stdout) == (0, "left_behind: right\n"), done.stdout + done.stderr
 
 
-def counted(launch, compiled, wheel: str, folder: Path, *variables: str) -> dict[str, int]:
+def counted(launch, compiled, wheel: str, folder: Path, *variables: str, program: str = "reused") -> dict[str, int]:
     """The calls of rank 0 by the reason for their algorithm, up to its first colon."""
     env = {"SWAPMEET_STATS": str(folder / "counts.json"), **dict(one.split("=") for one in variables)}
-    done = launch(3, [compiled(wheel, "reused")], mpi=wheel, env=env)
-    assert done.returncode == 0, done.stderr
+    done = launch(3, [compiled(wheel, program)], mpi=wheel, env=env, timeout=20)
+    assert done.returncode == 0, done.stdout + done.stderr
     calls: dict[str, int] = {}
     for row in json.loads((folder / "counts.json").read_text())["calls"]:
         reason = row["reason"].split(":")[0]
@@ -54,7 +54,10 @@ def test_the_first_blocking_calls_of_a_communicator_are_the_hosts(launch, compil
         assert FIRST not in counted(launch, compiled, wheel, tmp_path, variable)
 
 
-def test_calls_behind_one_that_was_started_are_alike_on_all_ranks(launch, compiled, wheel: str) -> None:
-    """A start has the ranks meet, after which none of them leaves a call to the host MPI, whatever it knows then."""
-    done = launch(3, [compiled(wheel, "left")], mpi=wheel, timeout=20)
-    assert (done.returncode, done.stdout) == (0, "left: right\n"), done.stdout + done.stderr
+@pytest.mark.parametrize("calls", ["1", "2", "8"])
+def test_calls_behind_one_that_was_started_are_alike_on_all_ranks(
+    launch, compiled, wheel: str, tmp_path: Path, calls: str
+) -> None:
+    """A start begins the exchange of records, after which no rank leaves a call to the host MPI, whatever it knows."""
+    reasons = counted(launch, compiled, wheel, tmp_path, f"SWAPMEET_FIRST_CALLS={calls}", program="left")
+    assert reasons[FIRST] == 1, reasons

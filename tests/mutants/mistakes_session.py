@@ -23,6 +23,15 @@ FIRST_CALLS = MPI + "reuse_test.py::test_the_first_blocking_calls_of_a_communica
 MISTAKES = (
     # --- session
     Mistake(
+        "calls are left to the host MPI until a rank has the records",
+        "The ranks get the records of a start at different times, so some of them leave a blocking call.",
+        "session/communicator.hpp",
+        "return decisions_.setup_policy().leaves_call();",
+        "return decisions_.setup_policy().leaves_call() && !ready();",
+        TEST,
+        (MPI + "reuse_test.py::test_calls_behind_one_that_was_started_are_alike_on_all_ranks[openmpi-8]",),
+    ),
+    Mistake(
         "a library that is loaded late makes a communicator beside other threads",
         "The first all-to-all waits for a communicator that another thread makes, and which waits for this all-to-all.",
         "session/record_exchange.cpp",

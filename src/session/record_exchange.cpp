@@ -150,6 +150,7 @@ void RecordExchange::make_job(const GatheredRecords& records, bool in_own_functi
   if (numbered->exchange_numbers(members_.user) != MPI_SUCCESS) return;
   members_.team = std::move(numbered);
   members_.peers.team = members_.team.get();
+  members_.starts_on_host = context().job.facts().starts_on_host;  // calls that were started before were the host MPI's
 }
 
 /// Applies the result of the exchange of records. Collective: the ranks exchange the numbers of their teams if the

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "mpi/coroutine.hpp"
+#include "mpi/progress.hpp"
 
 namespace swapmeet {
 
@@ -11,6 +12,15 @@ namespace {
 MPI_Errhandler handler_of(MPI_Comm comm) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   return PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS ? handler : MPI_ERRHANDLER_NULL;
+}
+
+/// Whether the error handler of `comm` need not be replaced, and another thread might read it meanwhile.
+bool stays(MPI_Comm comm) {
+  if (Coroutine::here() || !has_several_threads()) return false;
+  MPI_Errhandler present = handler_of(comm);
+  const bool predefined = present == MPI_ERRORS_ARE_FATAL || present == MPI_ERRORS_RETURN;
+  if (present != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&present);
+  return predefined;
 }
 
 /// The last error with which MPI called the quiet handler on this thread.
@@ -29,8 +39,10 @@ MPI_Errhandler ErrorsReturn::quiet_handler() {
   return only;
 }
 
+ErrorsReturn::ErrorsReturn(MPI_Comm comm) : ErrorsReturn(comm, stays(comm) ? MPI_ERRHANDLER_NULL : quiet_handler()) {}
+
 ErrorsReturn::ErrorsReturn(MPI_Comm comm, MPI_Errhandler quiet) : comm_(comm), quiet_(quiet) {
-  if (Coroutine::here()) return;
+  if (Coroutine::here() || quiet == MPI_ERRHANDLER_NULL) return;
   raised = MPI_SUCCESS;
   handler_ = handler_of(comm);
   if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(comm, quiet);

@@ -10,7 +10,9 @@ namespace swapmeet {
 /// no effect in a coroutine, where ranks agree by messages of the library. Local.
 class ErrorsReturn {
  public:
-  explicit ErrorsReturn(MPI_Comm comm) : ErrorsReturn(comm, quiet_handler()) {}
+  /// Leaves MPI_ERRORS_ARE_FATAL and MPI_ERRORS_RETURN in place if several threads may call MPI: another thread may read
+  /// the handler in order to restore it later. With either of them no call of a handler is to be avoided.
+  explicit ErrorsReturn(MPI_Comm comm);
   /// Sets the error handler `quiet` on `comm` until the end of the scope. If the program sets another one meanwhile,
   /// that stays.
   ErrorsReturn(MPI_Comm comm, MPI_Errhandler quiet);

@@ -56,9 +56,11 @@ def test_errors_of_persistent_exchanges_are_fatal_where_others_are(
         assert done.returncode != 0 and "rank 0 goes on" not in done.stdout, done.stdout + done.stderr
 
 
-def test_error_handlers_that_are_set_meanwhile_stay(launch, compiled, wheel: str) -> None:
-    """By another thread, while the first all-to-all on a communicator waits: for its time it has a handler of ours."""
-    done = launch(3, [compiled(wheel, "handler_meanwhile", "-pthread")], mpi=wheel, timeout=60)
+@pytest.mark.parametrize("first_calls", ["auto", "0"])
+def test_error_handlers_that_are_set_meanwhile_stay(launch, compiled, wheel: str, first_calls: str) -> None:
+    """By another thread, while the first all-to-all on a communicator waits; the thread sees no handler of ours."""
+    env = {"SWAPMEET_FIRST_CALLS": first_calls}
+    done = launch(3, [compiled(wheel, "handler_meanwhile", "-pthread")], mpi=wheel, env=env, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     if "no MPI_THREAD_MULTIPLE" in done.stdout:
         pytest.skip("no MPI_THREAD_MULTIPLE")

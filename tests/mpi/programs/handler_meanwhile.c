@@ -1,5 +1,5 @@
-/* handler_meanwhile: while the first all-to-all on a communicator waits for rank 1, another thread sets an error handler,
- * which is to stay. Once a handler of the program, once MPI_ERRORS_RETURN.
+/* handler_meanwhile: while the first all-to-all on a communicator waits for rank 1, another thread finds the error
+ * handler that was there, and sets another, which is to stay. Once a handler of the program, once MPI_ERRORS_RETURN.
  * Prints "handler_meanwhile: right" or what is wrong. */
 #include <mpi.h>
 #include <pthread.h>
@@ -39,6 +39,7 @@ static int set_meanwhile(int to_return) {
   if (!to_return) MPI_Comm_create_errhandler(ignore, &handler);
   pthread_create(&thread, NULL, exchange, &wrong);
   usleep(WAITING_US);
+  if (!is_there(MPI_ERRORS_ARE_FATAL)) fprintf(stderr, "handler_meanwhile: another handler is there\n"), ++wrong;
   MPI_Comm_set_errhandler(comm, handler);
   pthread_join(thread, NULL);
   if (!is_there(handler)) fprintf(stderr, "handler_meanwhile: the handler is gone\n"), ++wrong;

@@ -15,7 +15,9 @@ namespace swapmeet {
 
 /// Online tuning for one class of block sizes. Buffers that node peers can read directly are tuned separately.
 struct Tunings {
-  std::int32_t size_class = 0;  ///< as block_class()
+  explicit Tunings(std::int32_t of_class) : size_class(of_class) {}
+
+  const std::int32_t size_class;  ///< as block_class()
   std::unique_ptr<OnlineTuning> ordinary, direct;
   /// Whether, at the last comparison, node peers could read the send buffers of all ranks directly.
   bool now_direct = false;

@@ -165,8 +165,7 @@ OnlineTuning* Decisions::trying(Collective collective, Decision& decision, std::
   if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
   const std::int32_t size_class = block_class(block_bytes);
   auto known = std::ranges::find(decision.trying, size_class, [](const auto& one) { return one->size_class; });
-  if (known == decision.trying.end())
-    known = decision.trying.insert(known, std::make_unique<Tunings>(Tunings{.size_class = size_class}));
+  if (known == decision.trying.end()) known = decision.trying.insert(known, std::make_unique<Tunings>(size_class));
   Tunings& tunings = **known;
   std::unique_ptr<OnlineTuning>& found = tunings.now();
   if (!found)

@@ -247,7 +247,7 @@ class Fabric {
   /// The part of exchange_rows() in which this rank waits for others.
   template <class Out, class In, class Copy>
   [[gnu::noinline]] int finish_rows(RowProgress& progress, RowPeers& row_peers, Out&& out, In&& in, Copy&& copy) {
-    return repeat([&](bool& moved) {
+    return repeat([&](bool& moved) -> int {
       RowMessages& rows = messages_.by_rows;
       if (rows.begin_exchange(exchange_, progress, row_peers, out, in, copy) == 0) return MPI_SUCCESS;
       return progress.written ? rows.read_late(exchange_, progress, row_peers, in, moved) : unfinished;

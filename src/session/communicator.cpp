@@ -10,8 +10,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
     : members_((begin_to_serve(), user), options) {
   if (members_.refusal.empty()) {
     SetupPolicy& policy = decisions_.setup_policy();
-    const LeftCalls* const before = left_calls_of(user);
-    const int left = before ? before->made : 0;
+    const int left = end_leaving_unobserved(user);
     policy.were_left(left);
     if (set_up == SetUp::after_first_calls || left > 0) policy.leave(first_calls_of(user, options) - left);
     if (set_up != SetUp::later && !policy.leaves_more()) records_.run(first, set_up == SetUp::now);

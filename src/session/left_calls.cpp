@@ -17,8 +17,7 @@ int forget_left_calls(MPI_Comm, int, void* attribute, void*) {
   return MPI_SUCCESS;
 }
 
-}  // namespace
-
+/// The counter of `comm`; nullptr if no call on it was left. It lives as long as `comm`.
 LeftCalls* left_calls_of(MPI_Comm comm) {
   if (is_being_freed(comm)) return nullptr;  // see BeingFreed
   const int keyval = context().left_calls_keyval;
@@ -28,6 +27,8 @@ LeftCalls* left_calls_of(MPI_Comm comm) {
     return nullptr;
   return static_cast<LeftCalls*>(attribute);
 }
+
+}  // namespace
 
 void begin_to_leave_calls() {
   int& keyval = context().left_calls_keyval;
@@ -55,6 +56,14 @@ LeftCalls* leaves_unobserved(MPI_Comm comm, const Options& options) {
     left = made.release();
   }
   return left->leaves() ? left : nullptr;
+}
+
+// Threads may still have the counter in their caches.
+int end_leaving_unobserved(MPI_Comm comm) {
+  LeftCalls* const left = left_calls_of(comm);
+  if (!left) return 0;
+  left->most = 0;
+  return left->made;
 }
 
 }  // namespace swapmeet

@@ -20,7 +20,8 @@ int first_calls_of(MPI_Comm comm, const Options& options);
 /// Communicator then counts the first calls, and leaves as many. Local.
 LeftCalls* leaves_unobserved(MPI_Comm comm, const Options& options);
 
-/// The counter of `comm`; nullptr if no call on it was left so. It lives as long as `comm`. Local.
-LeftCalls* left_calls_of(MPI_Comm comm);
+/// Number of calls on `comm` that were left so. From now on leaves_unobserved() is false for it, in every thread: a
+/// Communicator counts its calls. Local.
+int end_leaving_unobserved(MPI_Comm comm);
 
 }  // namespace swapmeet

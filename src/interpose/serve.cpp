@@ -50,7 +50,7 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   }
   const bool timed = decision->sized && !decision->explained;
   const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-  decision = &call.settle(communicator, *decision, Call::Begun::now);
+  if (!decision->settled_for(block_bytes)) decision = &call.settle(communicator, *decision, Call::Begun::now);
   const auto agreement = timed ? std::chrono::steady_clock::now() - begin : std::chrono::nanoseconds{};
   if (!decision->explained) [[unlikely]] {
     decision->explained = true;

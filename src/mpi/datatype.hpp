@@ -42,7 +42,7 @@ class Datatypes {
  public:
   /// Looks up a type. The reference is valid until two more types have been looked up, so that the types of the two
   /// sides of a call are valid together. Throws MpiError if `handle` is no type.
-  const Datatype& operator[](MPI_Datatype handle) {
+  [[gnu::always_inline]] const Datatype& operator[](MPI_Datatype handle) {
     for (const Datatype& known : known_)
       if (known.handle == handle) return *(last_ = &known);
     return *(last_ = &ask(handle));

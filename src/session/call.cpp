@@ -59,7 +59,7 @@ Decision& Call::settle(Communicator& communicator, Decision& decision, Begun beg
                                  : communicator.decisions().decline(collective, too_much_memory);
 }
 
-int Call::check_types(MPI_Comm packing) const {
+int Call::check_uncommitted(MPI_Comm packing) const {
   int failure = MPI_SUCCESS;
   const auto check = [&](const Blocks& side, Rank blocks) {
     const int error = side.committed() ? MPI_SUCCESS : Staging::check(side, blocks, packing);
@@ -71,8 +71,7 @@ int Call::check_types(MPI_Comm packing) const {
   return failure;
 }
 
-int Call::run(Exchange& exchange, Invocation invocation, MPI_Comm packing, bool& sent) {
-  if (arguments_.are_empty()) return sent = false, invocation.failure;
+int Call::run_with_copies(Exchange& exchange, Invocation invocation, MPI_Comm packing, bool& sent) {
   prepare(exchange, invocation, packing);
   return end(exchange.run(*send_, *receive_, invocation, sent));
 }
@@ -106,11 +105,7 @@ void Call::prepare(Exchange& exchange, Invocation& invocation, MPI_Comm packing)
   receive_.emplace(arguments_.receive);
   used_device_ = false;
   copies_ = false;
-  if (invocation.failure) return;
-  stages_send_ = stages_send(exchange);
-  stages_receive_ = stages_receive(exchange);
-  if (!stages_send_ && !stages_receive_ && !may_be_on_device()) [[likely]]
-    return;
+  if (invocation.failure || needs_no_copies(exchange)) return;
   copies_ = true;
   const auto phase = Watch(observer_).during(CallPhase::copy);
   invocation.failure = bring_to_host();

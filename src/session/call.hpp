@@ -55,13 +55,22 @@ class Call {
 
   /// The error of MPI for a datatype of blocks with data: it may not be committed, for example. An error by which MPI
   /// refuses an argument takes precedence over others. MPI_SUCCESS if there is none. Local.
-  int check_types(MPI_Comm packing) const;
+  int check_types(MPI_Comm packing) const {
+    if (arguments_.send.committed() && arguments_.receive.committed()) [[likely]]
+      return MPI_SUCCESS;
+    return check_uncommitted(packing);
+  }
 
   /// Exchanges the blocks, and waits for the end. Blocks that `exchange` cannot use where they lie are exchanged from
   /// and to copies of them. An error of this rank (`invocation.failure`, or an error in copying) does not end the
   /// exchange, because the other ranks are already in it: the rank takes part and passes the error on. `packing`: the
   /// communicator to pack on. `sent` is set as by Exchange::run().
-  int run(Exchange& exchange, Invocation invocation, MPI_Comm packing, bool& sent);
+  int run(Exchange& exchange, const Invocation& invocation, MPI_Comm packing, bool& sent) {
+    if (arguments_.are_empty()) return sent = false, invocation.failure;
+    if (needs_no_copies(exchange) || invocation.failure) [[likely]]
+      return exchange.run(arguments_.send, arguments_.receive, invocation, sent);
+    return run_with_copies(exchange, invocation, packing, sent);
+  }
 
   /// Variant of run() that does not wait. start() includes check_types(). advance() returns `unfinished`, or the result
   /// when the exchange is over.
@@ -91,6 +100,13 @@ class Call {
     const bool swaps = arguments_.in_place && exchange.swaps(arguments_.receive);
     return !swaps && !exchange.takes(arguments_.receive, arguments_.in_place);
   }
+  bool needs_no_copies(const Exchange& exchange) {
+    stages_send_ = stages_send(exchange);
+    stages_receive_ = stages_receive(exchange);
+    return !stages_send_ && !stages_receive_ && !may_be_on_device();
+  }
+  int check_uncommitted(MPI_Comm packing) const;
+  int run_with_copies(Exchange& exchange, Invocation invocation, MPI_Comm packing, bool& sent);
   void prepare(Exchange& exchange, Invocation& invocation, MPI_Comm packing);
   int bring_to_host();
   int stage();

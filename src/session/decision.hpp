@@ -38,6 +38,8 @@ struct Decision {
     static const Spec native;
     return exchange ? exchange->spec() : native;
   }
+  /// Whether calls with blocks of `block_bytes` bytes are within its limits and need no agreement on sizes.
+  bool settled_for(std::int64_t block_bytes) const { return !sized && block_bytes <= unchecked_bytes; }
   /// Set once the decision has been explained, or if no explanation is requested.
   bool explained = false;
   /// The statistics of calls that use this decision. To be called only if calls are counted.

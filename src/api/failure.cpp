@@ -44,7 +44,9 @@ Communicator* ready(Communicator* communicator) {
 
 Communicator* known(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : ready(communicator_of(comm)); }
 
-Communicator* known_to_serve(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : ready(serving(comm)); }
+Communicator* known_to_serve(MPI_Comm comm) {
+  return comm == MPI_COMM_NULL ? nullptr : ready(serving_from_now_on(comm));
+}
 
 }  // namespace swapmeet
 

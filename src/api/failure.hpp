@@ -29,7 +29,7 @@ int guarded_call(Body body) {
 Communicator* known(MPI_Comm comm);
 
 /// The Communicator that serves the blocking calls on `comm`, which duplicates of a communicator may share. Returns as
-/// known() does. Local once a blocking call was made.
+/// known() does. Local once the communicator is set up, which its first blocking calls may have been left without.
 Communicator* known_to_serve(MPI_Comm comm);
 
 /// The failure of a call with an invalid communicator.

@@ -26,6 +26,8 @@ class HostCopy {
 
   /// Ends the use of the copies, and frees their memory if it is too large to keep.
   void release();
+  /// Gives the memory up without freeing it, because MPI may still read or write it.
+  void lose() { memory_.lose(); }
 
   /// The driver of the device; nullptr if all blocks are in host memory.
   const DeviceDriver* device() const { return device_; }

@@ -41,6 +41,8 @@ class Staging {
 
   /// Frees the memory if it is too large to keep.
   void release() { memory_.release(); }
+  /// Gives the memory up without freeing it, because MPI may still read or write it.
+  void lose() { memory_.lose(); }
 
  private:
   enum class Exchange { in, out };

@@ -42,7 +42,11 @@ int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation&
   for (Rank i = 0; i < ranks_ && !error && !plan_; ++i)
     if (*flag(in_, i)) failure.received_wrong(MPI_ERR_TRUNCATE, false);
   for (Rank i = 0; i < ranks_ && !error && failure.error == MPI_SUCCESS; ++i) copy(receive, i, false);
-  if (call.waits && held_ * ranks_ > Memory::kept_bytes) {
+  if (plan_ && plan_->broken()) {  // MPI may still read and write the memory
+    out_.lose();
+    in_.lose();
+    held_ = 0;
+  } else if (call.waits && held_ * ranks_ > Memory::kept_bytes) {
     out_.release();
     in_.release();
     held_ = 0;

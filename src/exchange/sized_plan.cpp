@@ -125,9 +125,10 @@ struct SizedPlan::UnderWay {
 
 int SizedPlan::ended(int error, bool broken) {
   broken_ |= broken;
-  if (broken) {
-    state_.buffers.lose();
+  if (broken) state_.buffers.lose();
+  if (error) {  // messages that were begun may not have ended
     std::ranges::fill(state_.gathered, SizedState::Gathered{});
+    std::ranges::fill(state_.awaited, 0);
   }
   return error;
 }

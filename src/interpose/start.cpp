@@ -136,11 +136,10 @@ template <class Call>
 bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress) return false;
   Communicator* const communicator = communicator_of(comm, SetUp::in_mpi_call);
-  if (!communicator || !communicator->members().gathers()) return false;
+  if (!communicator) return false;
+  communicator->be_ready();  // first, since communicator_of() has just set it up on ranks where it did not exist
   const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
-  if (!blocks) return false;
-  communicator->be_ready();
-  if (communicator->members().starts_on_host) return false;
+  if (!blocks || !communicator->members().gathers() || communicator->members().starts_on_host) return false;
   if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
   end_freed_plans();
   std::optional<Request> what;  // nothing if this rank cannot take part, which it tells the others in planning

@@ -23,6 +23,13 @@ void CopyMemory::release() {
   receive_host_copy.release();
 }
 
+void CopyMemory::lose() {
+  send_staging.lose();
+  receive_staging.lose();
+  send_host_copy.lose();
+  receive_host_copy.lose();
+}
+
 const char* exceeded_limit(const Plan& plan, bool in_place, std::int64_t block_bytes, const Options& options) {
   const bool may_stage = in_place || plan.needs() != Exchange::Needs::nothing;
   if (may_stage && block_bytes > 0 && !within_scratch_limit(plan.working_blocks(), block_bytes, options))
@@ -149,7 +156,8 @@ int Call::end(int error) {
     return error;
   const auto phase = Watch(observer_).during(CallPhase::copy);
   if (!error) error = unstage();
-  if (!exchange_->broken()) memory_.release();  // otherwise MPI may still read from it
+  if (exchange_->broken()) memory_.lose();
+  else memory_.release();
   return error;
 }
 

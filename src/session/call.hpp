@@ -28,6 +28,8 @@ struct CopyMemory {
 
   /// Ends the use of the copies, and frees memory that is too large to keep.
   void release();
+  /// Gives the memory of the copies up without freeing it, because MPI may still read or write it.
+  void lose();
 };
 
 /// Why `plan` cannot exchange equal blocks of `block_bytes` bytes; nullptr: it can. The same on all ranks.

@@ -42,11 +42,11 @@ struct CallMemory {
 };
 
 /// The parts of this state, and what concerns several of them: set-up, faults, the end. Each part refers to those that
-/// are declared before it.
+/// are declared before it; only online tuning (in Decisions) and Starts refer to the whole.
 class Communicator {
  public:
-  /// Exchanges the ranks' parameters (records) and agrees on the options, if `set_up` asks for it now; otherwise
-  /// be_ready() does so later. Collective over `user` if records are exchanged, else local. All calls on an
+  /// Exchanges the ranks' parameters (records) and agrees on the options, if `set_up` asks for it now and no first calls
+  /// are left to the host MPI any more; otherwise be_ready() does so later. Collective over `user` if records are exchanged, else local. All calls on an
   /// intercommunicator are left to the host MPI. `first`: the MPI_Alltoall in which the communicator is set up, or
   /// nullptr; its blocks are piggybacked on the records if they are small.
   Communicator(MPI_Comm user, const Options& options, SetUp set_up = SetUp::now, const FirstCall* first = nullptr);

@@ -19,7 +19,6 @@ int forget_left_calls(MPI_Comm, int, void* attribute, void*) {
 
 /// The counter of `comm`; nullptr if no call on it was left. It lives as long as `comm`.
 LeftCalls* left_calls_of(MPI_Comm comm) {
-  if (is_being_freed(comm)) return nullptr;  // see BeingFreed
   const int keyval = context().left_calls_keyval;
   void* attribute = nullptr;
   int found = 0;
@@ -46,11 +45,12 @@ int first_calls_of(MPI_Comm comm, const Options& options) {
 }
 
 LeftCalls* leaves_unobserved(MPI_Comm comm, const Options& options) {
-  if (options.statistics || options.phases || context().watchdog.on() || is_being_freed(comm)) return nullptr;
+  if (options.statistics || options.phases || context().watchdog.on()) return nullptr;
   const int most = first_calls_of(comm, options);
   if (most == 0) return nullptr;
   LeftCalls* left = left_calls_of(comm);
   if (!left) {
+    if (is_being_freed(comm)) return nullptr;  // no attribute must be set then: see BeingFreed
     std::unique_ptr<LeftCalls> made(new (std::nothrow) LeftCalls{0, most});
     if (!made || PMPI_Comm_set_attr(comm, context().left_calls_keyval, made.get()) != MPI_SUCCESS) return nullptr;
     left = made.release();

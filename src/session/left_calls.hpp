@@ -16,8 +16,9 @@ void begin_to_leave_calls();
 int first_calls_of(MPI_Comm comm, const Options& options);
 
 /// The counter of `comm`, if this blocking call is left to the host MPI although nothing else has been made for `comm`;
-/// the call is then counted. Returns nullptr if it is not left, or if calls are counted or watched on this rank: a
-/// Communicator then counts the first calls, and leaves as many. Local.
+/// the call is then counted. Returns nullptr if it is not left; if calls are counted, timed or watched on this rank; and
+/// if no counter can be made, for lack of memory or because `comm` is being freed. A Communicator then counts the first
+/// calls, and leaves as many. Local.
 LeftCalls* leaves_unobserved(MPI_Comm comm, const Options& options);
 
 /// Number of calls on `comm` that were left so. From now on leaves_unobserved() is false for it, in every thread: a

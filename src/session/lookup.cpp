@@ -60,7 +60,6 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::in_mpi_call;  // it will serve all duplicates
   if (set_up == SetUp::after_first_calls) left = leaves_unobserved(comm, all.options);
   if (left) return begin_to_serve(), nullptr;
-  share_with_duplicates(comm);
   auto made = std::make_unique<Communicator>(comm, all.options, set_up, first);
   {
     const std::lock_guard lock(all.mutex);  // before MPI has its address, because push_back() may fail
@@ -94,6 +93,11 @@ int delete_communicator(MPI_Comm, int, void* attribute, void*) {
 Communicator* communicator_of(MPI_Comm comm, SetUp set_up) {
   if (Communicator* const known = recent().find(comm); known && !known->shared()) return known;
   return find_or_make(comm, set_up, false);
+}
+
+Communicator* serving_from_now_on(MPI_Comm comm) {
+  if (Communicator* const known = recent().find(comm)) return known;
+  return find_or_make(comm, SetUp::now, true);
 }
 
 Communicator* serving(MPI_Comm comm, const FirstCall* first) {

@@ -32,6 +32,8 @@ Communicator* communicator_of(MPI_Comm comm, SetUp set_up = SetUp::now);
 /// The state for a blocking call on `comm`, which may be shared by all duplicates of a communicator. Returns nullptr
 /// also for a first call on `comm` that is left to the host MPI (left_calls.hpp).
 Communicator* serving(MPI_Comm comm, const FirstCall* first = nullptr);
+/// The same state, which is made if it does not exist: none of the first calls is left any more. Collective then.
+Communicator* serving_from_now_on(MPI_Comm comm);
 
 /// Whether the host MPI knows `comm`: it is neither MPI_COMM_NULL nor freed. Unlike other calls of MPI, this calls no
 /// error handler. So an all-to-all on an invalid communicator is left to the host MPI, which raises its error once.

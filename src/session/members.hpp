@@ -80,9 +80,10 @@ struct Members {
   MPI_Comm user;
   Rank rank = 0;
   Shape shape;
-  bool inter = false;                 ///< on an intercommunicator, whose calls are all left to the host MPI
-  std::uint64_t number = UINT64_MAX;  ///< number of the communicator: unique in the job, and the same on all ranks
-  std::unique_ptr<Team> team;         ///< nullptr on an intercommunicator, or for ranks of several jobs or threads
+  bool inter = false;  ///< on an intercommunicator, whose calls are all left to the host MPI
+  std::uint64_t number =
+      UINT64_MAX;  ///< of the communicator: unique in the job and the same on all ranks once they have exchanged records
+  std::unique_ptr<Team> team;  ///< nullptr on an intercommunicator, or for ranks of several jobs or threads
   Peers peers;
   const Tags tags;
   std::uint16_t exchanges = 0;          ///< number of exchanges so far

@@ -90,7 +90,8 @@ Choice Planner::choice_for(const Request& request, const Options& wanted) {
   if (!unknown.empty()) return {Spec{}, unknown};
   if (wants_means(members_.shape, wanted)) plans_.join(Spec{});
   const std::int64_t block_bytes = request.arguments().block_bytes();
-  Choice choice = decisions_.choose(request.collective, block_bytes, wanted, node_.means());
+  const Means means = node_.joined() ? node_.means() : Means{};  // a plan is made at once, by means that are there
+  Choice choice = decisions_.choose(request.collective, block_bytes, wanted, means);
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
   return choice;
 }

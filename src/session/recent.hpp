@@ -11,7 +11,8 @@ namespace swapmeet {
 
 class Communicator;
 
-/// Number of communicators deleted so far in this process.
+/// Number of times so far that handles may have come to mean something else: a communicator was freed, or MPI_Finalize
+/// was called.
 inline std::atomic<std::uint64_t> deaths{0};
 
 /// The counter of first calls on a communicator that are left to the host MPI (left_calls.hpp).

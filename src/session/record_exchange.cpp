@@ -16,6 +16,7 @@
 #include "node/oversubscription.hpp"
 #include "session/context.hpp"
 #include "session/disagreement.hpp"
+#include "session/duplicates.hpp"
 #include "team/agreement.hpp"
 
 namespace swapmeet {
@@ -50,6 +51,7 @@ std::vector<char> RecordExchange::blocks_to_piggyback(const FirstCall& first) {
 
 void RecordExchange::run(const FirstCall* first, bool in_own_function) {
   known_ = true;
+  share_with_duplicates(members_.user);  // here, since all ranks come here at the same call
   decisions_.setup_policy().setup_begins();
   const auto now = observer_.doing(Doing::meeting);
   mine_ = make_record();
@@ -63,6 +65,7 @@ void RecordExchange::run(const FirstCall* first, bool in_own_function) {
 }
 
 int RecordExchange::begin() {
+  share_with_duplicates(members_.user);
   // Here, and not when the records have arrived, because they arrive at different times: all ranks must stop leaving
   // calls to the host MPI at the same call.
   decisions_.setup_policy().setup_begins();

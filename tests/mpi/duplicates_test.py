@@ -50,3 +50,21 @@ def test_one_rank_observes(launch, compiled, wheel: str, setting: str) -> None:
     argv = ["sh", "-c", script, "sh", compiled(wheel, "calls"), "alltoall=2", *words, "world", *words, *parts]
     done = launch(3, argv, mpi=wheel, timeout=20)
     assert done.returncode == 0 and "calls: done" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("setting", ["SWAPMEET_STATS=1", "SWAPMEET_GATHERED_RANKS=1"])
+@pytest.mark.parametrize("first", [1, 8])
+def test_ranks_set_up_at_the_same_call(launch, compiled, wheel: str, setting: str, first: int) -> None:
+    """A duplicate is made, and an exchange planned, while the first calls are left to the host MPI; one rank counts."""
+    script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && export SWAPMEET_STATS=1; exec "$@"'
+    words = ["half", f"alltoall={first}", "copy", "alltoall=3", "half", f"alltoall={first}", "planned=2", "alltoall=9"]
+    argv = ["env", setting, "sh", "-c", script, "sh", compiled(wheel, "calls"), *words]
+    done = launch(4, argv, mpi=wheel, timeout=20)
+    assert done.returncode == 0 and "calls: done" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_phases_are_measured_however_few_the_calls(launch, compiled, wheel: str, before: int) -> None:
+    argv = [compiled(wheel, "calls"), "half", f"alltoall={before}", "phases", "alltoall=2", "phases"]
+    done = launch(4, argv, mpi=wheel, timeout=20)
+    assert done.returncode == 0 and "calls: done" in done.stdout, done.stdout + done.stderr

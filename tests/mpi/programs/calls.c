@@ -5,7 +5,10 @@
  *     evenly=N                            the same of MPI_Alltoallv with equal blocks
  *     alltoallw=N nonblocking=N           (the latter of MPI_Ialltoall, MPI_Ialltoallv, MPI_Ialltoallw, in turn)
  *     ints=N                              elements of a block from now on (Alltoallv: rank r sends 0..N to each)
+ *     planned=N                           so many times, in MPI 4: MPI_Alltoall_init, started twice
+ *     phases                              the phases of the next call are measured, by the library's own functions
  *     world self half pairs dup inter         the current communicator from now on (MPI_COMM_WORLD at first)
+ *     copy                                a duplicate of the current communicator
  *     one-buffer=R                        an Alltoallv in which rank R's blocks, in and out, take turns in one buffer
  *     cycles=N                            so many times: a communicator of another shape, two calls, freed
  *     freed=N                             so many times: an MPI_Ialltoall on a duplicate that is freed before it is complete
@@ -13,6 +16,8 @@
  *     ending=N                            so many times: the first call on a communicator while it is freed
  *     no-finalize                         leave main without MPI_Finalize
  *     die=R                               rank R aborts (a signal, not MPI_Abort) */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +70,36 @@ static void exchange(MPI_Comm comm, int n, int vector, int in_place) {
       must(receive[places[peer] + k] == (k < expected[peer] ? value(peer, rank, k) : -1),
            vector ? "MPI_Alltoallv" : "MPI_Alltoall");
   free(send), free(receive), free(counts);
+}
+
+static void plan(MPI_Comm comm, int n) {
+#if MPI_VERSION >= 4
+  const int peers = peers_of(comm);
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  int *send = malloc(2 * (size_t)(peers * n + 1) * sizeof *send), *receive = send + peers * n + 1;
+  MPI_Request request;
+  MPI_Alltoall_init(send, n, MPI_INT, receive, n, MPI_INT, comm, MPI_INFO_NULL, &request);
+  for (int start = 0; start < 2; ++start) {
+    for (int i = 0; i < peers * n; ++i) send[i] = value(rank, i / n, i % n + start), receive[i] = -1;
+    MPI_Start(&request), MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < peers * n; ++i) must(receive[i] == value(i / n, rank, i % n + start), "MPI_Alltoall_init");
+  }
+  MPI_Request_free(&request);
+  free(send);
+#else
+  (void)comm, (void)n;
+#endif
+}
+
+/* Nothing without the library. */
+static void measure(MPI_Comm comm, int n) {
+  int (*const start)(MPI_Comm) = (int (*)(MPI_Comm))dlsym(RTLD_DEFAULT, "swapmeet_phases_begin");
+  int (*const end)(MPI_Comm, double *) = (int (*)(MPI_Comm, double *))dlsym(RTLD_DEFAULT, "swapmeet_phases_end");
+  double seconds[16];
+  if (start && end) must(start(comm) == MPI_SUCCESS, "swapmeet_phases_begin");
+  exchange(comm, n, 0, 0);
+  if (start && end) must(end(comm, seconds) == MPI_SUCCESS, "swapmeet_phases_end");
 }
 
 static MPI_Request begin(int which, const int *counts, const int *expected, const int *places, const int *offsets,
@@ -251,6 +286,10 @@ int main(int argc, char **argv) {
       for (int i = 0; i < n; ++i) exchange_typed(comm, ints, i % 3);
     else if (strncmp(argv[k], "in-place=", 9) == 0)
       for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 1);
+    else if (strncmp(argv[k], "planned=", 8) == 0)
+      for (int i = 0; i < n; ++i) plan(comm, ints);
+    else if (strcmp(argv[k], "phases") == 0) measure(comm, ints);
+    else if (strcmp(argv[k], "copy") == 0) MPI_Comm_dup(comm, &comm);
     else if (strncmp(argv[k], "one-buffer=", 11) == 0) exchange_in_one_buffer(comm, n);
     else if (strncmp(argv[k], "cycles=", 7) == 0) recycle(n, ints);
     else if (strncmp(argv[k], "freed=", 6) == 0)

@@ -13,13 +13,14 @@
 const Footprint footprint_most = {LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX};
 
 /* How much more is no leak: heaps and caches of the MPI, pages that the allocator keeps, and memory of nodes that stays
- * attached for the next communicator: one file and some mappings each. */
+ * attached for the next communicator: one file and some mappings each. The heap moves by 130 to 160 KiB between thirds
+ * that do not grow in the long run (12.46 MiB after 67,000 all-to-alls, 12.47 after 200,000). */
 static const struct {
   const char *name;
   size_t place;
   long unit, more;
 } parts[] = {
-    {"KiB of heap", offsetof(Footprint, heap_bytes), 1024, 128L << 10},
+    {"KiB of heap", offsetof(Footprint, heap_bytes), 1024, 256L << 10},
     {"KiB resident", offsetof(Footprint, resident_bytes), 1024, 4L << 20},
     {"maps", offsetof(Footprint, maps), 1, 8},
     {"open files", offsetof(Footprint, files), 1, 2},

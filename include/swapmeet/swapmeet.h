@@ -82,7 +82,8 @@ int swapmeet_set_algorithm(MPI_Comm comm, const char* spec);
  *  thread-safety; for programs that rather name Swapmeet than have it replace the MPI functions, which the linker does
  *  only if libswapmeet comes before the MPI. The forms ending in _c take large counts, where the MPI is of version 4.
  *  In a process that loads the library after MPI_Init, the first of all calls of Swapmeet's functions on a communicator
- *  of all ranks makes a communicator, as MPI_Comm_dup does: no other thread may make one then.
+ *  of all ranks makes a communicator, as MPI_Comm_dup does: no other thread may make one then. It makes none where an
+ *  all-to-all of MPI was called on that communicator before and a rank has MPI_THREAD_MULTIPLE.
  *  @return what the MPI function returns; errors are raised on `comm`.
  *  @since 0.1 */
 int swapmeet_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,

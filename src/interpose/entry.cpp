@@ -59,8 +59,9 @@ bool serve_given(const Given& given, MPI_Comm comm, Communicator* known, HostCal
   return serve(given.arguments(*communicator, *blocks), comm, *communicator, host_call, error);
 }
 
-/// Called by the library's own functions: makes the communicator of the job, if it does not exist and `comm` has all
-/// ranks. Functions of MPI do not make it where other threads may be making communicators. Returns an MPI error code.
+/// Called by the library's own functions: sets `comm` up, if the job has no communicator yet and nothing was made for
+/// `comm` before. The communicator of the job is then made if `comm` has all ranks, which functions of MPI do not do
+/// where other threads may be making communicators. Returns an MPI error code.
 int before_own_function(Handle handle) {
   if (!mpi_suits() || context().job.exists()) return MPI_SUCCESS;
   const auto comm = as<MPI_Comm>(handle);

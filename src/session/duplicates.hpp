@@ -42,7 +42,8 @@ class BeingFreed {
 /// Local.
 bool is_being_freed(MPI_Comm comm);
 
-/// Lets duplicates of `comm` that are made from now on share a Communicator. No effect if they do already. Local.
+/// Lets duplicates of `comm` that are made from now on share a Communicator. No effect if they do already. Called when
+/// the ranks of `comm` exchange their parameters, so at the same call on all of them. Local.
 void share_with_duplicates(MPI_Comm comm);
 
 /// Whether `comm` is a duplicate of another communicator. The same on all its ranks. Local.

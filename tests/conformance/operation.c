@@ -65,10 +65,15 @@ static void free_types(Operation *operation) {
 
 /* What the MPI can do. Open MPI's Alltoallw on one rank takes displacements for extents: none, then; and non-blocking
  * and in place (where it is not ours) it takes no part on a rank without data, and later ones wait for ever: some data
- * everywhere. */
+ * everywhere. Its persistent ones of unequal blocks in place send data that they have received; they are its own where
+ * its progress is locked: not in place, then. */
 static Exchange as_possible(const Exchange *wanted, Group group) {
   Exchange exchange = *wanted;
 #ifdef OPEN_MPI
+  int threads = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&threads);
+  if (threads == MPI_THREAD_MULTIPLE && exchange.form == PERSISTENT && is_vector(exchange.collective))
+    exchange.in_place = false;
   if (!has_types(exchange.collective)) return exchange;
   if (exchange.form == BLOCKING && group.peers == 1 && group.first_peer == group.me) {
     exchange.types_by_peer = false;

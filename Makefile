@@ -24,7 +24,7 @@ NANOBIND := nanobind==3.1.0
 # One at a time in an environment. Python compiles what is imported, not all that is installed.
 PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet --no-compile
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/module.cmake $(wildcard python/*.[ch]pp) \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose sparse engine,src/$(part)/*.[ch]pp)) \
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify evidence options choose sparse engine,src/$(part)/*.[ch]pp)) \
 	tools/CMakeLists.txt $(wildcard $(foreach part,network estimate search,tools/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
@@ -67,7 +67,7 @@ intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to
 # The Pythons for which the wheels bring the core: the last of them serves all later ones. PROCESSORS=x86_64 makes one wheel.
 PYTHONS := python3.10 python3.11 python3.12
 PROCESSORS := x86_64 aarch64
-release: $(VENV)/.extra-release $(VENV)/.extra-test  ## Make the sdist, wheels and checksums in dist, checked and tried: docs/howto/packages.md
+release: $(VENV)/.extra-release $(VENV)/.extra-test $(firstword $(WHEELS))  ## Make the sdist, wheels and checksums in dist, checked and tried: docs/howto/packages.md
 	@$(BIN)/python packaging/release.py $(addprefix --mpi=,$(MPICH) $(OPENMPI)) $(addprefix --processor=,$(PROCESSORS)) $(PYTHONS)
 	@$(BIN)/python -m pytest --all tests/packaging/wheel_test.py
 

@@ -18,7 +18,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from emulator import EMULATOR, emulated
+from emulator import EMULATOR, emulated, zlib
 from limits import scaled
 
 from swapmeet.mpi import library, mpis
@@ -199,15 +199,19 @@ def test_another_c_library_and_debians_mpis(tmp_path: Path, programs: dict[str, 
 
 @pytest.mark.long
 @pytest.mark.skipif(OTHER is None, reason="make release, on x86-64")
-@pytest.mark.parametrize("file", ["libswapmeet.so", "swapmeet/mpich/libswapmeet.so"])
-def test_the_wheel_of_the_other_processor_serves_ranks(tmp_path: Path, file: str) -> None:
+@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize("front", [True, False], ids=["front", "library"])
+def test_the_wheel_of_the_other_processor_serves_ranks(tmp_path: Path, abi: str, front: bool) -> None:
     """Run by an emulator, with the C library of Debian's cross-compiler."""
     if not (shutil.which(EMULATOR[0]) and Path(EMULATOR[2], "lib", "libc.so.6").exists()):
         pytest.skip("apt-get install qemu-user-static libc6-arm64-cross")
     assert OTHER
     zipfile.ZipFile(OTHER).extractall(tmp_path)
-    program = compile_program("mpich", "aarch64", tmp_path)
-    printed = emulated(3, tmp_path / "swapmeet" / "lib" / file, program, SWAPMEET_ALGORITHM="pairwise")
+    program = compile_program(abi, "aarch64", tmp_path)
+    file = tmp_path / "swapmeet" / "lib" / ("libswapmeet.so" if front else f"swapmeet/{abi}/libswapmeet.so")
+    own = {"LD_LIBRARY_PATH": str(zlib(tmp_path))} if abi == "openmpi" else {}
+    name = "openmpi" if abi == "openmpi" else "mpich"
+    printed = emulated(3, file, program, name=name, SWAPMEET_ALGORITHM="pairwise", **own)
     assert "wrong: 0" in printed and SERVED in printed
 
 

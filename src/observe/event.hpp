@@ -1,6 +1,6 @@
 /// The record of an event in a call. The executor reports each event once (observe/phases.hpp), and the observer of the
-/// calls on the communicator writes one record of it, from which all else is derived: the trace keeps the first events
-/// of one call (observe/trace.hpp), and the watchdogs read the last events of any call (observe/post.hpp).
+/// calls on the communicator writes one record of it: the trace keeps the first events of one call (observe/trace.hpp),
+/// and the watchdogs read the beginnings of the messages in flight (observe/post.hpp).
 ///
 /// Three uses need no records, because records would be lost when memory for them is full. The times by phase
 /// (observe/observer.hpp) and the statistics (observe/statistics.hpp) are sums over all calls, and a recording
@@ -9,8 +9,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
-#include <vector>
 
 #include "schedule/schedule.hpp"
 
@@ -38,15 +36,5 @@ struct CallEvent {
   std::uint8_t unused = 0;
 };
 static_assert(sizeof(CallEvent) % sizeof(std::int64_t) == 0);
-
-/// A message as the events at one of its ends describe it.
-struct CallMessage {
-  CallEvent begun;
-  std::int64_t done_ns = 0, bytes = 0;
-  bool over = false;
-};
-
-/// Returns the messages that began in `events`, in their order.
-std::vector<CallMessage> messages_in(std::span<const CallEvent> events);
 
 }  // namespace swapmeet

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "observe/phases.hpp"
-#include "observe/watchdog.hpp"
 
 namespace swapmeet {
 
@@ -59,36 +58,28 @@ void Observer::step(std::size_t index) {
 }
 
 void Observer::message_begins(const void* message, Direction direction, Rank peer, std::int64_t bytes, int tag) {
-  add({.bytes = bytes,
-       .message = reinterpret_cast<std::uintptr_t>(message),
-       .step = step_,
-       .peer = peer,
-       .tag = tag,
-       .kind = CallEvent::Kind::begins,
-       .direction = direction});
+  CallEvent event{.bytes = bytes,
+                  .message = reinterpret_cast<std::uintptr_t>(message),
+                  .step = step_,
+                  .peer = peer,
+                  .tag = tag,
+                  .kind = CallEvent::Kind::begins,
+                  .direction = direction};
+  if (trace_) event.time_ns = now_ns(), trace_->add(event);
+  if (post_) post_->message_begins(event);
 }
 
 void Observer::message_is_done(const void* message, std::int64_t bytes) {
-  add({.bytes = bytes,
-       .message = reinterpret_cast<std::uintptr_t>(message),
-       .step = step_,
-       .kind = CallEvent::Kind::done});
-}
-
-void Observer::add(CallEvent event) {
-  if (trace_) event.time_ns = now_ns(), trace_->add(event);
-  if (post_) post_->add(event);
+  const auto address = reinterpret_cast<std::uintptr_t>(message);
+  if (trace_)
+    trace_->add(
+        {.time_ns = now_ns(), .bytes = bytes, .message = address, .step = step_, .kind = CallEvent::Kind::done});
+  if (post_) post_->message_is_done(address);
 }
 
 std::optional<PhaseTimes> Observer::end() {
   if (!begun_) return std::nullopt;
   return since(*std::exchange(begun_, std::nullopt), times_);
-}
-
-void Observer::publish(Watchdog* watchdog, Post* post) {
-  if (watchdog_) watchdog_->give_back(post_);
-  watchdog_ = watchdog;
-  post_ = post;
 }
 
 void Observer::record(std::unique_ptr<Trace> trace, std::FILE* file) {
@@ -105,8 +96,8 @@ std::string Observer::written() {
 }
 
 std::int64_t Watch::bytes_of(const Part& part) {
-  int bytes = 0;
-  return PMPI_Type_size(part.type, &bytes) == MPI_SUCCESS ? part.count * bytes : 0;
+  MPI_Count bytes = 0;  // more than an int holds, of one element that stands for many (mpi/large.cpp)
+  return PMPI_Type_size_x(part.type, &bytes) == MPI_SUCCESS ? part.count * bytes : 0;
 }
 
 std::int64_t Watch::bytes_in(MPI_Status& status) {

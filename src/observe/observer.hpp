@@ -24,7 +24,6 @@
 
 namespace swapmeet {
 
-class Watchdog;
 struct Tally;
 
 /// The phases, with the values of swapmeet.h.
@@ -60,7 +59,6 @@ inline std::int64_t now_ns() {
 class Observer {
  public:
   Observer() = default;
-  ~Observer() { publish(nullptr, nullptr); }
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
@@ -102,10 +100,10 @@ class Observer {
   std::optional<PhaseTimes> end();
   bool begun() const { return begun_.has_value(); }
 
-  /// Publishes the calls in `post`, a post of `watchdog`, from now on. The previous post is given back to its watchdog.
-  void publish(Watchdog* watchdog, Post* post);
+  /// Publishes the calls in `post` from now on.
+  void publish(OwnPost post) { post_ = std::move(post); }
   /// Where the calls are published; nullptr: they are not watched.
-  Post* post() const { return post_; }
+  Post* post() const { return post_.get(); }
 
   /// Records the next call, or the current one, in `trace`, which will be written to `file` (on rank 0; nullptr
   /// elsewhere). The observer owns both until written().
@@ -120,16 +118,13 @@ class Observer {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  void add(CallEvent event);
-
   PhaseTimes times_{};        ///< of all calls so far
   std::int64_t last_ns_ = 0;  ///< the last reading of the clock
   CallPhase phase_ = CallPhase::other;
   std::uint32_t step_ = CallEvent::no_step;
   PhaseTimes before_{};  ///< times_ at the beginning of the call
   std::optional<PhaseTimes> begun_;
-  Watchdog* watchdog_ = nullptr;
-  Post* post_ = nullptr;
+  OwnPost post_;
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<std::FILE, Close> file_;
 };

@@ -1,14 +1,18 @@
 /// The progress of the calls on a communicator, as published for the watchdog: words that describe the current call,
-/// and a ring of its last events. The thread in the call writes them by relaxed stores into fixed memory. The watchdog
-/// of this process reads them, and the watchdogs of node peers read them out of the process's memory.
+/// and the list of its messages in flight. The thread in the call writes them into fixed memory. The watchdog of this
+/// process reads them, and the watchdogs of node peers read them out of the process's memory.
 ///
-/// Each communicator has a ring of its own. A waiting rank is found by its oldest events, which the calls of other
-/// threads on other communicators would overwrite in a ring of the whole process.
+/// A message leaves the list when it is done, so the messages that a rank waits for are in it, however many others the
+/// call had. Each communicator has a list of its own.
+///
+/// The thread in the call waits for no reader. A counter is odd while the thread changes the words, and each change
+/// raises it: a copy is right if the counter was even before it, and the same after it.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "observe/event.hpp"
@@ -22,33 +26,41 @@ enum class Doing : std::uint8_t { nothing, meeting, joining, agreeing, sizes, ex
 struct Post {
   using Word = std::int64_t;
   static constexpr Word no_number = -1, no_step = -1;
-  static constexpr std::uint64_t room = 2048;  ///< number of events in the ring
 
   Word party = 0;              ///< number of the communicator in this process; 0: the post is free
   Word number = no_number;     ///< number of the communicator, the same on all its ranks; no_number: not set up yet
   Word members = 0, name = 0;  ///< hashes of the members' ranks in MPI_COMM_WORLD and of the name; 0: no name
   Word entered = 0, left = 0;  ///< numbers of calls begun and ended
-  Word moves = 0;              ///< counter that rises with every event
+  Word moves = 0;              ///< counter that rises with every event; odd during a change
   Word doing = 0, collective = 0, bytes = 0;  ///< bytes: sent by this rank
   Word tally = 0;                             ///< address of the call's Tally, for this process only; 0: not decided
   Word step = no_step;                        ///< step of the schedule; no_step: none
   Word background = 0;  ///< 1: post of non-blocking exchanges, whose waiting counts only while `looks` rises
   Word looks = 0;
-  Word ring = 0;             ///< address of the events in this process
-  Word first = 0, next = 0;  ///< numbers of the first event of the call, and of the next event
-  Word in_flight = 0;        ///< number of messages
+  /// Address in this process of the list: CallEvents of messages that have begun, in this order. `message` is 0 in an
+  /// entry whose message is done.
+  Word list = 0;
+  Word room = 0;             ///< number of entries that the list has memory for
+  Word first = 0, next = 0;  ///< the first entry in use, and the first one behind all in use
+  Word in_flight = 0;        ///< number of messages; more than are listed if there was no room
+
+  /// The number of entries that suffices for a communicator of so many ranks: an exchange has at most some messages
+  /// under way to and from each rank at a time.
+  static Word room_for(Rank ranks) { return 256 + 8 * Word{ranks}; }
 
   void call_begins(Collective what, std::int64_t sent_bytes) {
+    const Change change(*this);
     forget();
     set(collective, static_cast<Word>(what));
     set(bytes, sent_bytes);
     set(entered, get(entered) + 1);
-    does(Doing::agreeing);
+    set(doing, static_cast<Word>(Doing::agreeing));
   }
   void call_ends() {
+    const Change change(*this);
     set(left, get(entered));
     forget();
-    does(Doing::nothing);
+    set(doing, static_cast<Word>(Doing::nothing));
   }
 
   /// Sets the collective before the call begins, for the comparison of arguments.
@@ -56,37 +68,57 @@ struct Post {
 
   /// Sets the activity and returns the previous one.
   Doing does(Doing now) {
+    const Change change(*this);
     const auto before = static_cast<Doing>(get(doing));
     set(doing, static_cast<Word>(now));
-    moved();
     return before;
   }
-  void moved() { set(moves, get(moves) + 1); }
+  void moved() { set(moves, get(moves) + 2); }
   void steps(std::size_t index) {
+    const Change change(*this);
     set(step, static_cast<Word>(index));
-    moved();
   }
-  /// Adds the beginning or the end of a message.
-  void add(const CallEvent& event);
+  /// Lists a message that begins. Without room it is only counted.
+  void message_begins(const CallEvent& event);
+  void message_is_done(std::uint64_t message);
 
   Doing does() const { return static_cast<Doing>(doing); }
   bool in_call() const { return entered > left; }
   /// Returns the number of the current call, or of the next one if there is none.
   Word call() const { return in_call() ? entered : left + 1; }
 
-  static Word get(const Word& word) { return std::atomic_ref(const_cast<Word&>(word)).load(std::memory_order_relaxed); }
-  static void set(Word& word, Word value) { std::atomic_ref(word).store(value, std::memory_order_relaxed); }
+  static Word get(const Word& word) { return std::atomic_ref(const_cast<Word&>(word)).load(std::memory_order_acquire); }
+  static void set(Word& word, Word value) { std::atomic_ref(word).store(value, std::memory_order_release); }
 
  private:
+  /// A scope in which words change.
+  class Change {
+   public:
+    explicit Change(Post& post) : moves_(post.moves) { set(moves_, get(moves_) + 1); }
+    ~Change() { set(moves_, get(moves_) + 1); }
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+
+   private:
+    Word& moves_;
+  };
+
+  Word* entry(Word index) const;
+  void make_room();
+
   /// Clears the description of the call.
   void forget() {
     set(tally, 0);
     set(bytes, 0);
-    set(first, get(next));
+    set(first, 0);
+    set(next, 0);
     set(in_flight, 0);
     set(step, no_step);
   }
 };
+
+/// A post that is given back to its watchdog at the end.
+using OwnPost = std::unique_ptr<Post, std::function<void(Post*)>>;
 
 /// A scope in which the rank is `doing` something. `post`: nullptr without a watchdog.
 class DoingNow {
@@ -112,7 +144,7 @@ struct Board {
 
 /// A copy of a post, and the messages in flight on its communicator.
 struct PostCopy : Post {
-  std::vector<CallMessage> messages{};  ///< at most `most_messages` of them
+  std::vector<CallEvent> messages{};  ///< the first `most_messages` of them
   Word more_messages = 0;
   static constexpr std::size_t most_messages = 24;
 };
@@ -123,7 +155,8 @@ using ReadMemory = std::function<bool(std::uint64_t address, void* to, std::size
 /// ReadMemory for this process, whose threads may be writing to the memory.
 bool read_here(std::uint64_t address, void* to, std::size_t bytes);
 
-/// Returns `post`, which was copied from the process that `read` reads, with its messages in flight.
-PostCopy with_messages(const Post& post, const ReadMemory& read);
+/// Copies the post at `address` of the process that `read` reads, with its messages in flight. No message is listed of
+/// a rank that exchanges messages so fast that no copy is right.
+PostCopy copy_of_post(std::uint64_t address, const ReadMemory& read);
 
 }  // namespace swapmeet

@@ -61,8 +61,8 @@ std::string messages_text(const PostCopy& post, const Party& party) {
   if (post.step != Post::no_step) text += ", step " + number(post.step);
   std::size_t listed = 0, more = static_cast<std::size_t>(post.more_messages);
   for (const Direction direction : {Direction::receive, Direction::send})
-    for (const CallMessage& message : post.messages) {
-      if (message.begun.direction != direction) continue;
+    for (const CallEvent& message : post.messages) {
+      if (message.direction != direction) continue;
       if (listed == most_listed) {
         ++more;
         continue;
@@ -70,7 +70,7 @@ std::string messages_text(const PostCopy& post, const Party& party) {
       const bool sends = direction == Direction::send;
       text += listed++ == 0 ? "; waits " : ", ";
       text += (sends ? "to send " : "to receive ") + (message.bytes > 0 ? number(message.bytes) + " B " : "") +
-              (sends ? "to " : "from ") + rank_text(party, message.begun.peer);
+              (sends ? "to " : "from ") + rank_text(party, message.peer);
     }
   if (more > 0)
     text += (listed > 0 ? " and " : "; waits for ") + number(more) + (listed > 0 ? " more message" : " message") +
@@ -159,11 +159,11 @@ std::string collective_of(const Stall& stall) {
   return "MPI_" + (stall.party.background ? name_of_start(collective) : std::string(name_of(collective)));
 }
 
-Json message_json(const CallMessage& message) {
-  const bool sends = message.begun.direction == Direction::send;
+Json message_json(const CallEvent& message) {
+  const bool sends = message.direction == Direction::send;
   JsonMembers json;
-  json.add("direction", sends ? "send" : "receive").add("peer", message.begun.peer).add("bytes", message.bytes);
-  return json.add("step", static_cast<std::int32_t>(message.begun.step)).object();
+  json.add("direction", sends ? "send" : "receive").add("peer", message.peer).add("bytes", message.bytes);
+  return json.add("step", static_cast<std::int32_t>(message.step)).object();
 }
 
 }  // namespace

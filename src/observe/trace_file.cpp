@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cinttypes>
 #include <map>
+#include <span>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "observe/json.hpp"
@@ -30,6 +32,26 @@ std::string flow_of(Rank source, Rank destination, std::int32_t tag, std::uint32
   char text[32];
   std::snprintf(text, sizeof text, "0x%" PRIx64, hash);
   return text;
+}
+
+/// Returns the messages that began in `events`, in their order.
+std::vector<CallMessage> messages_in(std::span<const CallEvent> events) {
+  std::vector<CallMessage> messages;
+  std::unordered_map<std::uint64_t, std::size_t> under_way;
+  for (const CallEvent& event : events) {
+    if (event.kind == CallEvent::Kind::begins) {
+      under_way[event.message] = messages.size();
+      messages.push_back({event, 0, event.bytes, false});
+    } else if (const auto found = under_way.find(event.message);
+               event.kind == CallEvent::Kind::done && found != under_way.end()) {
+      CallMessage& message = messages[found->second];
+      message.done_ns = event.time_ns;
+      message.over = true;
+      if (event.bytes != CallEvent::as_begun) message.bytes = event.bytes;
+      under_way.erase(found);
+    }
+  }
+  return messages;
 }
 
 Json in_microseconds(std::int64_t ns) {

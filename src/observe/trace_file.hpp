@@ -31,6 +31,13 @@ struct TraceHead {
   std::int64_t error_ns = 0;  ///< upper bound on the error of ahead_ns
 };
 
+/// A message as the events at one of its ends describe it.
+struct CallMessage {
+  CallEvent begun;
+  std::int64_t done_ns = 0, bytes = 0;
+  bool over = false;
+};
+
 /// The writer of the file. Ranks must be added in order.
 class TraceFile {
  public:

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "mpi/report.hpp"
@@ -49,8 +51,10 @@ bool read_board(const NodeRecord& process, OtherRank& other) {
   const auto board = std::make_unique<Board>();
   if (!read(known.board, board.get(), sizeof *board)) return false;
   other.finalizes = board->finalizes != 0;
-  for (const Post& post : board->posts)
-    if (post.party != 0) other.posts.push_back(with_messages(post, read));
+  for (std::size_t i = 0; i < Board::most; ++i)
+    if (board->posts[i].party != 0)
+      if (PostCopy copy = copy_of_post(known.board + offsetof(Board, posts) + i * sizeof(Post), read); copy.party != 0)
+        other.posts.push_back(std::move(copy));
   return true;
 }
 
@@ -122,15 +126,17 @@ void Watchdog::stop() {
   thread_.join();
 }
 
-Post* Watchdog::take(Party party) {
+OwnPost Watchdog::take(Party party) {
   if (!on()) return nullptr;
   const std::int64_t members = hash_of(party);
   const std::lock_guard lock(mutex_);
   for (Post& post : board_->posts) {
     if (Post::get(post.party) != 0) continue;
-    if (post.ring == 0) {
-      rings_.push_back(std::make_unique<Post::Word[]>(Post::room * sizeof(CallEvent) / sizeof(Post::Word)));
-      Post::set(post.ring, static_cast<Post::Word>(reinterpret_cast<std::uintptr_t>(rings_.back().get())));
+    if (const Post::Word room = Post::room_for(party.ranks); post.room < room) {
+      const std::size_t entries = std::bit_ceil(static_cast<std::size_t>(room));
+      lists_.push_back(std::make_unique<CallEvent[]>(entries));
+      Post::set(post.list, static_cast<Post::Word>(reinterpret_cast<std::uintptr_t>(lists_.back().get())));
+      Post::set(post.room, static_cast<Post::Word>(entries));
     }
     Post::set(post.number, Post::no_number);
     Post::set(post.members, members);
@@ -141,7 +147,7 @@ Post* Watchdog::take(Party party) {
     post.does(Doing::nothing);
     parties_.emplace(++parties_made_, std::make_shared<const Party>(std::move(party)));
     Post::set(post.party, parties_made_);
-    return &post;
+    return OwnPost(&post, [this](Post* given) { give_back(given); });
   }
   if (!std::exchange(full_, true))
     warn("SWAPMEET_WATCHDOG watches " + std::to_string(Board::most) +
@@ -151,7 +157,7 @@ Post* Watchdog::take(Party party) {
 
 void Watchdog::give_back(Post* post) {
   // The state of a rank in MPI_Finalize remains readable for ranks that still wait.
-  if (!post || Post::get(board_->finalizes) != 0) return;
+  if (Post::get(board_->finalizes) != 0) return;
   const std::lock_guard lock(mutex_);
   parties_.erase(Post::get(post->party));
   Post::set(post->party, 0);
@@ -209,9 +215,11 @@ void Watchdog::look(std::chrono::duration<double> passed) {
     if (seen.background != 0 && std::exchange(track.looks, seen.looks) == seen.looks) continue;
     track.still += passed;
     if (track.reported || track.still.count() < setting_.seconds) continue;
+    const PostCopy all = copy_of_post(reinterpret_cast<std::uintptr_t>(&board_->posts[i]), read_here);
+    if (all.moves != seen.moves) continue;
     track.reported = true;
     track.number = seen.number;
-    report(seen, track.still.count());
+    report(all, track.still.count());
   }
   if (in_call || moves != moves_of_all_) no_call_ = {}, no_call_reported_ = false;
   else no_call_ += passed;
@@ -227,7 +235,7 @@ std::shared_ptr<const Party> Watchdog::party_of(const Post& seen) {
   return found == parties_.end() ? nullptr : found->second;
 }
 
-void Watchdog::report(const Post& seen, double seconds) {
+void Watchdog::report(const PostCopy& seen, double seconds) {
   const std::shared_ptr<const Party> party = party_of(seen);
   if (!party) return;  // it has just been freed
   const auto* const tally = reinterpret_cast<const Tally*>(static_cast<std::uintptr_t>(seen.tally));
@@ -235,9 +243,8 @@ void Watchdog::report(const Post& seen, double seconds) {
   for (const Post& post : posts())
     if (const auto named = party_of(post); named && post.number != Post::no_number)
       known.push_back({post.number, named->name});
-  const Stall stall{
-      setting_.rank,         seconds,         *party, with_messages(seen, read_here), tally ? tally->algorithm : "",
-      node_peers_of(*party), std::move(known)};
+  const Stall stall{setting_.rank,         seconds,         *party, seen, tally ? tally->algorithm : "",
+                    node_peers_of(*party), std::move(known)};
   const std::string text = text_of(stall);
   tell(text, event_of("waits", seen.number, seen.party).add(json_of(stall)).add("text", json_list(lines_of(text))));
 }

@@ -42,10 +42,8 @@ class Watchdog {
   /// Stops the watchdog, at the end of the process.
   void stop();
 
-  /// Returns a post for the calls on a communicator, to be returned by give_back(); nullptr if none is free, or without
-  /// a watchdog.
-  Post* take(Party party);
-  void give_back(Post* post);
+  /// Returns a post for the calls on a communicator; nullptr if none is free, or without a watchdog.
+  OwnPost take(Party party);
 
   /// Registers the process of a node peer by its rank in MPI_COMM_WORLD.
   void knows_process(int world_rank, const NodeRecord& process);
@@ -61,9 +59,10 @@ class Watchdog {
     std::int64_t number = Post::no_number;  ///< number of the communicator at the report
   };
 
+  void give_back(Post* post);
   void watch();
   void look(std::chrono::duration<double> passed);
-  void report(const Post& seen, double seconds);
+  void report(const PostCopy& seen, double seconds);
   std::vector<OtherRank> node_peers_of(const Party& party);
   void report_no_call();
   void tell(const std::string& text, const JsonMembers& record);
@@ -90,8 +89,8 @@ class Watchdog {
   std::int64_t parties_made_ = 0;
   bool full_ = false;  ///< some communicator got no post
   std::unordered_map<std::int64_t, std::shared_ptr<const Party>> parties_;
-  std::unordered_map<int, NodeRecord> processes_;     ///< by rank in MPI_COMM_WORLD
-  std::vector<std::unique_ptr<Post::Word[]>> rings_;  ///< of posts
+  std::unordered_map<int, NodeRecord> processes_;    ///< by rank in MPI_COMM_WORLD
+  std::vector<std::unique_ptr<CallEvent[]>> lists_;  ///< of posts; they are kept, since a watchdog may be reading them
 };
 
 }  // namespace swapmeet

@@ -106,7 +106,7 @@ bool CallObserver::check_arguments(const CheckedCall& mine) {
 
 void CallObserver::be_watched() {
   Watchdog& watchdog = context().watchdog;
-  if (Post* const post = watchdog.take(party_of(members_.user))) observe().publish(&watchdog, post);
+  if (OwnPost post = watchdog.take(party_of(members_.user))) observe().publish(std::move(post));
 }
 
 void CallObserver::knows_processes(const std::vector<NodeRecord>& node_records) {

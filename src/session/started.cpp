@@ -109,7 +109,7 @@ StartedQueue::StartedQueue(Communicator& communicator)
     : communicator_(communicator), idle_(std::make_shared<IdleExchanges>(communicator.user())) {
   context().under_way->expect();
   Watchdog& watchdog = context().watchdog;
-  if (watchdog.on()) observer_.publish(&watchdog, watchdog.take(party_of(communicator.user(), true)));
+  if (watchdog.on()) observer_.publish(watchdog.take(party_of(communicator.user(), true)));
 }
 
 StartedQueue::~StartedQueue() {

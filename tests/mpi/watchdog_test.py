@@ -20,6 +20,7 @@ from swapmeet.mpi import mpis
 from swapmeet.mpi.library import library
 
 RANKS = 3
+SOURCE = Path(__file__).parents[2] / "src"
 LIMIT = "1s"
 #: Programs run by a shell, so that MPICH's launcher sees no rank die: it would end the job, sooner or later.
 UNSEEN = ["sh", "-c", '"$0" "$@"; sleep 600']
@@ -165,14 +166,42 @@ def test_two_communicators_in_different_orders(hang, wheel: str) -> None:
 
 
 @pytest.mark.in_turn
-def test_events_that_go_on_at_the_beginning_of_their_ring(hang, wheel: str) -> None:
-    """Each of 170 calls has 12 events, so those of the next are the last 8 of 2048 and the first ones again."""
+def test_a_message_that_is_missing_after_many_calls(hang, wheel: str) -> None:
+    """None of the 170 calls before leaves anything in the list of messages."""
     reports, _ = hang(wheel, "often", "direct(intra=mpi)", 3, ranks=4)
     for rank in (0, 2, 3):
         wait = waits(reports[rank])
         assert wait["call"] == 171
         assert [(m["direction"], m["peer"], m["bytes"]) for m in wait["messages"]] == [("receive", 1, 8)]
         assert wait["more_messages"] == 0
+
+
+@pytest.fixture
+def posts(launch, compiled):
+    """Run programs/posts.cpp."""
+
+    def posts(mpi: str, *words: str) -> str:
+        sources = ["observe/post.cpp", "observe/observer.cpp", "mpi/symbols.cpp", "mpi/loaded.cpp"]
+        flags = ["-std=c++20", f"-I{SOURCE}", f"-I{SOURCE.parent}/include", *(str(SOURCE / name) for name in sources)]
+        program = compiled(mpi, "posts.cpp", *flags, "-lstdc++", "-ldl", "-pthread")
+        return launch(1, [program, *words], mpi=mpi, preload=False).stdout
+
+    return posts
+
+
+@pytest.mark.parametrize("messages", [3, 900, 5000])
+def test_messages_in_flight_however_many_there_are(posts, messages: int) -> None:
+    assert posts("mpich", "many", str(messages)) == "1 and 0 more\n"
+    assert posts("mpich", "all", str(messages)) == f"1 {messages} and 0 more\n"
+
+
+def test_no_message_is_read_while_it_is_written(posts) -> None:
+    assert posts("mpich", "torn") == "some, 0 wrong\n"
+
+
+@pytest.mark.in_turn
+def test_messages_of_more_bytes_than_an_int_holds(posts, wheel: str) -> None:
+    assert posts(wheel, "large") == f"{3 << 30} bytes\n"
 
 
 def test_more_messages_than_a_report_has_room_for(hang) -> None:

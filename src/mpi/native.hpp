@@ -5,27 +5,26 @@
 
 namespace swapmeet {
 
-struct Native {
-  decltype(&PMPI_Alltoall) alltoall;
-  decltype(&PMPI_Alltoallv) alltoallv;
-  decltype(&PMPI_Alltoallw) alltoallw;
-  decltype(&PMPI_Neighbor_alltoall) neighbor_alltoall;
-  decltype(&PMPI_Neighbor_alltoallv) neighbor_alltoallv;
-  decltype(&PMPI_Neighbor_alltoallw) neighbor_alltoallw;
-  decltype(&PMPI_Ialltoall) ialltoall;
-  decltype(&PMPI_Ialltoallv) ialltoallv;
-  decltype(&PMPI_Ialltoallw) ialltoallw;
+/// FUNCTION(member, Name) for each of the functions, with `size` behind the names: nothing or _c.
+// clang-format off
+#define SWAPMEET_NATIVE_OF(FUNCTION, size)                                                                             \
+  FUNCTION(alltoall##size, Alltoall##size) FUNCTION(neighbor_alltoall##size, Neighbor_alltoall##size)                  \
+  FUNCTION(alltoallv##size, Alltoallv##size) FUNCTION(neighbor_alltoallv##size, Neighbor_alltoallv##size)              \
+  FUNCTION(alltoallw##size, Alltoallw##size) FUNCTION(neighbor_alltoallw##size, Neighbor_alltoallw##size)              \
+  FUNCTION(ialltoall##size, Ialltoall##size) FUNCTION(ialltoallv##size, Ialltoallv##size)                              \
+  FUNCTION(ialltoallw##size, Ialltoallw##size)
+
+// clang-format on
 #if MPI_VERSION >= 4
-  decltype(&PMPI_Alltoall_c) alltoall_c;
-  decltype(&PMPI_Alltoallv_c) alltoallv_c;
-  decltype(&PMPI_Alltoallw_c) alltoallw_c;
-  decltype(&PMPI_Neighbor_alltoall_c) neighbor_alltoall_c;
-  decltype(&PMPI_Neighbor_alltoallv_c) neighbor_alltoallv_c;
-  decltype(&PMPI_Neighbor_alltoallw_c) neighbor_alltoallw_c;
-  decltype(&PMPI_Ialltoall_c) ialltoall_c;
-  decltype(&PMPI_Ialltoallv_c) ialltoallv_c;
-  decltype(&PMPI_Ialltoallw_c) ialltoallw_c;
+#define SWAPMEET_NATIVE(FUNCTION) SWAPMEET_NATIVE_OF(FUNCTION, ) SWAPMEET_NATIVE_OF(FUNCTION, _c)
+#else
+#define SWAPMEET_NATIVE(FUNCTION) SWAPMEET_NATIVE_OF(FUNCTION, )
 #endif
+
+struct Native {
+#define SWAPMEET_DECLARE(member, name) decltype(&PMPI_##name) member;
+  SWAPMEET_NATIVE(SWAPMEET_DECLARE)
+#undef SWAPMEET_DECLARE
 };
 
 /// The functions, found once in the MPI of the process. A plain call of a PMPI_ name would reach this library's own

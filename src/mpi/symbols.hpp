@@ -71,7 +71,7 @@ class LocalCall<int (*)(Parameters...)> {
   CALL(Type_contiguous) CALL(Type_create_hindexed) CALL(Type_create_hvector) CALL(Type_create_keyval)                  \
   CALL(Type_create_struct) CALL(Type_free) CALL(Type_get_attr) CALL(Type_get_contents)                  \
   CALL(Type_get_envelope) CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_name)                            \
-  CALL(Type_get_true_extent_x) CALL(Type_set_attr) CALL(Type_size) CALL(Type_size_x)
+  CALL(Type_get_true_extent_x) CALL(Type_set_attr) CALL(Type_size_x)
 
 // clang-format on
 

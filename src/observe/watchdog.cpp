@@ -142,9 +142,8 @@ OwnPost Watchdog::take(Party party) {
     Post::set(post.members, members);
     Post::set(post.name, hash_of(party.name));
     Post::set(post.entered, 0);
-    Post::set(post.left, 0);
     Post::set(post.background, party.background);
-    post.does(Doing::nothing);
+    post.call_ends();  // forgets the call in which an earlier communicator may have been freed
     parties_.emplace(++parties_made_, std::make_shared<const Party>(std::move(party)));
     Post::set(post.party, parties_made_);
     return OwnPost(&post, [this](Post* given) { give_back(given); });

@@ -20,15 +20,15 @@ namespace {
   return known && known->fast_paths().left_to_host(collective).again();
 }
 
-// serve_given() returns false if the call must be passed to the host MPI; `host_call.done()` must then be called
-// afterwards. Otherwise `error` is the result. `known` is the Communicator of `comm` if it was found in the cache of
-// recent communicators, or nullptr.
+// serve_given() returns false if the call must be passed to the host MPI. If `observer` is set then, the end of the call
+// must be reported to it. Otherwise `error` is the result. `known` is the Communicator of `comm` if it was found in the
+// cache of recent communicators, or nullptr.
 
 /// Serves an MPI_Alltoall. A call that is like the last one, but for its addresses, is served by a short cut, in which
 /// nothing is decided and no Call is made: that would take longer than the exchange of small blocks within a node.
 template <class Count>
 [[gnu::always_inline]] inline bool serve_given(const EqualArguments<Count, false>& given, MPI_Comm comm,
-                                               Communicator* known, HostCall& host_call, int& error) {
+                                               Communicator* known, CallObserver*& observer, int& error) {
   const auto& [send, receive] = given;
   if (comm == MPI_COMM_NULL || mistake_in(send, receive)) return false;
   const FirstCall first{send.base, send.count, send.type, receive.base, receive.count, receive.type};
@@ -48,15 +48,15 @@ template <class Count>
     }
   }
   const Rank ranks = communicator->ranks();
-  return serve(given.arguments(*communicator, {ranks, ranks}), comm, *communicator, host_call, error);
+  return serve(given.arguments(*communicator, {ranks, ranks}), comm, *communicator, observer, error);
 }
 
 template <class Given>
-bool serve_given(const Given& given, MPI_Comm comm, Communicator* known, HostCall& host_call, int& error) {
+bool serve_given(const Given& given, MPI_Comm comm, Communicator* known, CallObserver*& observer, int& error) {
   Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
   const std::optional<Degrees> blocks = communicator ? blocks_of<Given>(*communicator) : std::nullopt;
   if (!blocks || given.mistaken(*blocks)) return false;
-  return serve(given.arguments(*communicator, *blocks), comm, *communicator, host_call, error);
+  return serve(given.arguments(*communicator, *blocks), comm, *communicator, observer, error);
 }
 
 /// Called by the library's own functions: sets `comm` up, if the job has no communicator yet and nothing was made for
@@ -87,12 +87,12 @@ using swapmeet::native;
     if (swapmeet::left_to_host(collective, known)) return native().underneath(SWAPMEET_HERE_##shape, user);         \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                        \
       return swapmeet::pass_on(#Name, SWAPMEET_GIVEN_##shape, comm);                                                \
-    swapmeet::HostCall host_call;                                                                                   \
+    swapmeet::CallObserver* observer = nullptr;                                                                     \
     bool served = true;                                                                                             \
     int error = MPI_SUCCESS;                                                                                        \
     const int thrown = swapmeet::guarded([&] {                                                                      \
       served = swapmeet::serve_given(swapmeet::call_of<swapmeet::of_neighbours(collective)>(SWAPMEET_HERE_##shape), \
-                                     user, known, host_call, error);                                                \
+                                     user, known, observer, error);                                                 \
       return MPI_SUCCESS;                                                                                           \
     });                                                                                                             \
     if (thrown) [[unlikely]]                                                                                        \
@@ -104,7 +104,7 @@ using swapmeet::native;
       return error;                                                                                                 \
     }                                                                                                               \
     error = native().underneath(SWAPMEET_HERE_##shape, user);                                                       \
-    swapmeet::guarded([&] { return host_call.done(), MPI_SUCCESS; });                                               \
+    if (observer) swapmeet::guarded([&] { return observer->call_ends(), MPI_SUCCESS; });                            \
     return error;                                                                                                   \
   }
 

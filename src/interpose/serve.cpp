@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstring>
-#include <numeric>
 
 #include "mpi/report.hpp"
 #include "mpi/outcome.hpp"
@@ -59,13 +58,6 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   return *decision;
 }
 
-/// Begins the record of a call, which `host_call` completes.
-void note(const Arguments& call, Communicator& communicator, HostCall& host_call) {
-  const bool derived = !call.send.contiguous() || !call.receive.contiguous();
-  host_call.noted =
-      context().recorder.note(*communicator.observer().recorded(), call.collective, call.in_place, derived, call.send);
-}
-
 /// Remembers a call whose decision equal calls may reuse. It is called only if no statistics, records or observations
 /// are kept.
 void remember(const Arguments& call, Communicator& communicator, const Decision& decision, OnlineTuning* trying) {
@@ -113,14 +105,6 @@ bool run(Call& call, Communicator& communicator, const Decision& decision, int& 
 
 }  // namespace
 
-void HostCall::count() const {
-  if (!observed.communicator) return counted.end(decision->tally());
-  const PhaseTimes times = observed.communicator->observer().call_ends(*observed.decision, observed.bytes);
-  if (!decision) return;
-  counted.end(decision->tally(), std::accumulate(times.begin(), times.end(), std::chrono::nanoseconds{}));
-  if (observed.communicator->options().phases) decision->tally().add_phases(times);
-}
-
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error) {
   Repeat& repeat = communicator.fast_paths().repeat;
   bool sent = false;
@@ -130,7 +114,8 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
   return finished(sent, error);
 }
 
-bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator, HostCall& host_call, int& error) {
+bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator, CallObserver*& ends_later,
+           int& error) {
   communicator.members().called_on(comm);
   const bool left = communicator.leaves_call();
   if (!left) [[likely]]
@@ -142,42 +127,29 @@ bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator
     if (!communicator.observer().check_arguments(
             {arguments.collective, arguments.in_place, arguments.send, arguments.receive, arguments.neighbourhood}))
       return error = MPI_ERR_ARG, true;
-  if (communicator.observer().recorded()) [[unlikely]]
-    note(arguments, communicator, host_call);
-  const bool observed = communicator.observer().observed();
+  CallObserver& observer = communicator.observer();
+  const bool observed = observer.needs_events();
   if (observed) [[unlikely]]
-    communicator.observer().call_begins(arguments.collective);
+    observer.call_begins(arguments);
   Call call(arguments, communicator.memory().copies);
-  OnlineTuning* trying = nullptr;
+  OnlineTuning *trying = nullptr, *trial = nullptr;
   Decision& decision = left ? communicator.decisions().decline(arguments.collective, first_call)
-                            : decide(call, communicator, trying, host_call.trial);
+                            : decide(call, communicator, trying, trial);
   const bool ours = decision.exchange != nullptr;
   const bool over = !ours && !arrived.empty();
   if (over) [[unlikely]]
     std::memcpy(arguments.receive.address(0), arrived.data(), arrived.size());
-  if (!communicator.options().statistics && !communicator.observer().recorded() && !observed && !host_call.trial)
-      [[likely]] {
+  if (!observed && !trial) [[likely]] {
     const bool done = over || (ours && run(call, communicator, decision, error));
     if (done || !ours) remember(arguments, communicator, decision, trying);
     return done;
   }
-  if (communicator.options().statistics) {
-    host_call.decision = &decision;
-    host_call.counted.begin(arguments);
-  }
-  if (observed) {
-    host_call.observed = {&communicator, &decision, arguments.sent_bytes()};
-    communicator.observer().call_decided(decision, host_call.observed.bytes);
-  }
-  if (!ours || !run(call, communicator, decision, error)) {
-    if (observed) communicator.observer().call_goes_to_host();
-    if (over) host_call.done();
-    return over;
-  }
-  host_call.done();
-  if (decision.sized && host_call.decision)
-    decision.tally().add_traffic(decision.sized->take_traffic(), decision.sized->peak_bytes());
-  return true;
+  ends_later = &observer;
+  observer.call_decided(arguments, decision, trial);
+  const bool done = ours && run(call, communicator, decision, error);
+  if (!done) observer.call_goes_to_host();
+  if (done || over) observer.call_ends();
+  return done || over;
 }
 
 }  // namespace swapmeet

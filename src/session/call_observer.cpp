@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "team/agreement.hpp"
 #include "session/context.hpp"
@@ -122,27 +124,55 @@ void CallObserver::knows_processes(const std::vector<NodeRecord>& node_records) 
       context().watchdog.knows_process(world_ranks[rank], node_records[rank]);
 }
 
-void CallObserver::call_begins(Collective collective) {
+void CallObserver::call_begins(const Arguments& call) {
+  call_ = {};
+  if (recorded_) {
+    const bool derived = !call.send.contiguous() || !call.receive.contiguous();
+    call_.recorded = context().recorder.note(*recorded_, call.collective, call.in_place, derived, call.send);
+  }
+  if (!observer_) return;
   if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) {
     const auto now = doing(Doing::agreeing);
     trace_if_chosen();
   }
-  observer_->call_begins(collective);
+  observer_->call_begins(call.collective);
 }
 
-void CallObserver::call_decided(const Decision& decision, std::uint64_t bytes_sent) {
-  if (!post()) return;
-  observer_->call_decided(decision.tally(), bytes_sent, decision.exchange ? Doing::exchanging : Doing::host);
+void CallObserver::call_decided(const Arguments& call, const Decision& decision, OnlineTuning* trial) {
+  if (!needs_events()) call_ = {};  // call_begins() was not called
+  call_.decision = &decision;
+  call_.trial = trial;
+  if (members_.options().statistics) call_.counted.begin(call);
+  if (!observer_) return;
+  call_.bytes_sent = call.sent_bytes();
+  if (post())
+    observer_->call_decided(decision.tally(), call_.bytes_sent, decision.exchange ? Doing::exchanging : Doing::host);
 }
 
-void CallObserver::call_goes_to_host() { observer_->call_goes_to_host(); }
+void CallObserver::call_goes_to_host() {
+  call_.on_host = true;
+  if (observer_) observer_->call_goes_to_host();
+}
 
-PhaseTimes CallObserver::call_ends(const Decision& decision, std::uint64_t bytes_sent) {
-  const PhaseTimes times = observer_->stop();
-  if (observer_->trace()) write_trace(decision.tally(), static_cast<std::int64_t>(bytes_sent));
-  observer_->call_ends();
-  ignore();
-  return times;
+void CallObserver::call_ends() {
+  const Current call = std::exchange(call_, {});
+  const Decision& decision = *call.decision;
+  const bool counts = members_.options().statistics;
+  if (call.trial) call.trial->ends();
+  call.recorded.done();
+  if (!observer_) {
+    if (counts) call.counted.end(decision.tally());
+  } else {
+    const PhaseTimes times = observer_->stop();
+    if (observer_->trace()) write_trace(decision.tally(), static_cast<std::int64_t>(call.bytes_sent));
+    observer_->call_ends();
+    ignore();
+    if (counts)
+      call.counted.end(decision.tally(), std::accumulate(times.begin(), times.end(), std::chrono::nanoseconds{}));
+    if (counts && members_.options().phases) decision.tally().add_phases(times);
+  }
+  if (counts && decision.sized && !call.on_host)
+    decision.tally().add_traffic(decision.sized->take_traffic(), decision.sized->peak_bytes());
 }
 
 void CallObserver::write_trace(const Tally& call, std::int64_t bytes_sent) {

@@ -1,5 +1,6 @@
-/// The observation of the calls on one communicator: times of their phases, a trace, recordings, the watchdog, and the
-/// check of arguments.
+/// The observation of the calls on one communicator: statistics, times of phases, a trace, recordings, the watchdog,
+/// online tuning, and the check of arguments. A blocking call reports its events here and nowhere else; the executor
+/// reports those of an exchange to the Observer (observe/observer.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include "mpi/coroutine.hpp"
 #include "observe/observer.hpp"
 #include "observe/record.hpp"
+#include "session/call.hpp"
 #include "session/checking.hpp"
 #include "session/decision.hpp"
 #include "session/fast_paths.hpp"
@@ -21,8 +23,11 @@ class CallObserver {
   /// Observes the calls of `members` as their options ask for. Local.
   CallObserver(Members& members, FastPaths& fast_paths);
 
-  /// Whether calls are timed, traced or watched. The functions from call_begins() to call_ends() require it.
+  /// Whether the events of blocking calls must be reported here: calls are counted, recorded, timed, traced or watched.
+  bool needs_events() const { return members_.options().statistics || recorded_ || observer_; }
+  /// Whether calls are timed, traced or watched.
   bool observed() const { return observer_ != nullptr; }
+  bool recorded() const { return recorded_ != nullptr; }
   /// The observer that the execution of calls reports to; nullptr: they are not observed.
   Observer* get() const { return observer_.get(); }
   /// Where the calls are published for the watchdog; nullptr: they are not watched.
@@ -31,12 +36,17 @@ class CallObserver {
   /// Shows the watchdog that this rank is doing `what`, until the returned object is destroyed.
   [[nodiscard]] DoingNow doing(Doing what) const { return {observer_ && !Coroutine::here() ? post() : nullptr, what}; }
 
-  /// Hooks around each observed call. They are collective for a call that is traced. call_ends() returns the time of
-  /// the call by phase.
-  void call_begins(Collective collective);
-  void call_decided(const Decision& decision, std::uint64_t bytes_sent);
+  // The events of a blocking call, in their order. They are collective for a call that is traced.
+
+  /// The call begins. Requires needs_events().
+  void call_begins(const Arguments& call);
+  /// The decision for the call is made. `trial`: online tuning for which the call is a timed trial; nullptr if it is
+  /// none. Requires needs_events(), or a trial; call_ends() follows.
+  void call_decided(const Arguments& call, const Decision& decision, OnlineTuning* trial);
+  /// The host MPI executes the call. Without this event an exchange of the decision does.
   void call_goes_to_host();
-  PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
+  /// The call is complete, wherever it was executed.
+  void call_ends();
 
   /// Begins and ends the measurement of the phases of calls. end_phases() returns nothing if it was not begun. Local.
   void begin_phases();
@@ -50,7 +60,6 @@ class CallObserver {
 
   /// Records all calls from now on. Local.
   void record(Recorder& recorder);
-  RecordedCommunicator* recorded() const { return recorded_; }  ///< nullptr: calls are not recorded
 
   /// Checks the arguments of a call against those of the other ranks. Returns false on all ranks if they do not match;
   /// then rank 0 prints the mistake. Collective.
@@ -70,9 +79,18 @@ class CallObserver {
   Members& members_;
   FastPaths& fast_paths_;
   std::unique_ptr<Observer> observer_;
-  std::int64_t calls_to_trace_ = 0;  ///< number of calls up to and including the traced one; 0: none is traced
-  std::int64_t checked_ = 0;         ///< number of checked calls
-  RecordedCommunicator* recorded_ = nullptr;
+  std::int64_t calls_to_trace_ = 0;           ///< number of calls up to and including the traced one; 0: none is traced
+  std::int64_t checked_ = 0;                  ///< number of checked calls
+  RecordedCommunicator* recorded_ = nullptr;  ///< nullptr: calls are not recorded
+  /// The call under way, if it is observed.
+  struct Current {
+    const Decision* decision = nullptr;
+    OnlineTuning* trial = nullptr;
+    CallCount counted{};
+    RecordedCall recorded{};
+    std::uint64_t bytes_sent = 0;
+    bool on_host = false;
+  } call_;
 };
 
 }  // namespace swapmeet

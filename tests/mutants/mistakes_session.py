@@ -157,6 +157,15 @@ MISTAKES = (
         (NOBODY,),
     ),
     Mistake(
+        "calls of the host MPI are not counted",
+        "The statistics leave out calls that the host MPI executes.",
+        "session/call_observer.cpp",
+        "if (counts) call.counted.end(decision.tally());",
+        "if (counts && !call.on_host) call.counted.end(decision.tally());",
+        TEST,
+        (MPI + "statistics_test.py::test_intercommunicators_are_passed_on_with_a_reason",),
+    ),
+    Mistake(
         "unlike exchanges are recorded as one",
         "The recorder describes an exchange of unequal blocks by the size of its first block.",
         "observe/record.cpp",

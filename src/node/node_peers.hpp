@@ -45,7 +45,7 @@ struct NodeRecord {
 /// The data at NodeRecord::address.
 struct ProcessIdentity {
   std::uint64_t value;  ///< identifies the process
-  std::uint64_t board;  ///< address of its board for watchdogs of other ranks (observe/post.hpp); 0: none
+  std::uint64_t board;  ///< address of its call states, for watchdogs of other ranks (observe/call_state.hpp); 0: none
 };
 
 class NodePeers {

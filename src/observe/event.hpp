@@ -1,6 +1,6 @@
 /// The record of an event in a call. The executor reports each event once (observe/phases.hpp), and the observer of the
 /// calls on the communicator writes one record of it: the trace keeps the first events of one call (observe/trace.hpp),
-/// and the watchdogs read the beginnings of the messages in flight (observe/post.hpp).
+/// and the watchdogs read the beginnings of the messages in flight (observe/call_state.hpp).
 ///
 /// Three uses need no records, because records would be lost when memory for them is full. The times by phase
 /// (observe/observer.hpp) and the statistics (observe/statistics.hpp) are sums over all calls, and a recording

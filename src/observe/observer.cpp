@@ -17,7 +17,7 @@ PhaseTimes since(const PhaseTimes& before, PhaseTimes times) {
 }  // namespace
 
 void Observer::call_begins(Collective collective, std::uint64_t bytes_sent) {
-  if (post_) post_->call_begins(collective, static_cast<std::int64_t>(bytes_sent));
+  if (call_state_) call_state_->call_begins(collective, static_cast<std::int64_t>(bytes_sent));
   before_ = times_;
   phase_ = CallPhase::other;
   step_ = CallEvent::no_step;
@@ -26,14 +26,14 @@ void Observer::call_begins(Collective collective, std::uint64_t bytes_sent) {
 }
 
 void Observer::call_decided(const Tally& tally, std::uint64_t bytes_sent, Doing now) {
-  Post::set(post_->tally, static_cast<Post::Word>(reinterpret_cast<std::uintptr_t>(&tally)));
-  Post::set(post_->bytes, static_cast<Post::Word>(bytes_sent));
-  post_->does(now);
+  CallState::set(call_state_->tally, static_cast<CallState::Word>(reinterpret_cast<std::uintptr_t>(&tally)));
+  CallState::set(call_state_->bytes, static_cast<CallState::Word>(bytes_sent));
+  call_state_->does(now);
 }
 
 void Observer::call_goes_to_host() {
   enter(CallPhase::native);
-  if (post_) post_->does(Doing::host);
+  if (call_state_) call_state_->does(Doing::host);
 }
 
 PhaseTimes Observer::stop() {
@@ -42,7 +42,7 @@ PhaseTimes Observer::stop() {
 }
 
 void Observer::call_ends() {
-  if (post_) post_->call_ends();
+  if (call_state_) call_state_->call_ends();
 }
 
 void Observer::charge(CallPhase phase) {
@@ -54,7 +54,7 @@ void Observer::charge(CallPhase phase) {
 
 void Observer::step(std::size_t index) {
   step_ = static_cast<std::uint32_t>(index);
-  if (post_) post_->steps(index);
+  if (call_state_) call_state_->steps(index);
 }
 
 void Observer::message_begins(const void* message, Direction direction, Rank peer, std::int64_t bytes, int tag) {
@@ -66,7 +66,7 @@ void Observer::message_begins(const void* message, Direction direction, Rank pee
                   .kind = CallEvent::Kind::begins,
                   .direction = direction};
   if (trace_) event.time_ns = now_ns(), trace_->add(event);
-  if (post_) post_->message_begins(event);
+  if (call_state_) call_state_->message_begins(event);
 }
 
 void Observer::message_is_done(const void* message, std::int64_t bytes) {
@@ -74,7 +74,7 @@ void Observer::message_is_done(const void* message, std::int64_t bytes) {
   if (trace_)
     trace_->add(
         {.time_ns = now_ns(), .bytes = bytes, .message = address, .step = step_, .kind = CallEvent::Kind::done});
-  if (post_) post_->message_is_done(address);
+  if (call_state_) call_state_->message_is_done(address);
 }
 
 std::optional<PhaseTimes> Observer::end() {

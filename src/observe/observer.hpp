@@ -1,5 +1,5 @@
 /// The observer of the calls on one communicator: a clock that divides the time of each call into phases, the trace of
-/// a call, and the post that the watchdog reads. The caller reports each event once, to a function of this class. Off by
+/// a call, and the state of the calls, which the watchdog reads. The caller reports each event once, to a function of this class. Off by
 /// default.
 ///
 /// A call is in exactly one phase at any moment. A phase that begins within another replaces it until it ends. Each
@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include "observe/post.hpp"
+#include "observe/call_state.hpp"
 #include "observe/trace.hpp"
 
 namespace swapmeet {
@@ -66,7 +66,7 @@ class Observer {
 
   /// The call begins in the phase `other`. `bytes_sent`: by this rank, if known.
   void call_begins(Collective collective, std::uint64_t bytes_sent = 0);
-  /// The algorithm is chosen. Requires post(), without which nobody needs to know.
+  /// The algorithm is chosen. Requires call_state(), without which nobody needs to know.
   void call_decided(const Tally& tally, std::uint64_t bytes_sent, Doing now);
   void call_goes_to_host();
   /// Stops the clock and returns the time of the call by phase. call_ends() follows.
@@ -85,12 +85,12 @@ class Observer {
   void charge(CallPhase phase);
 
   /// Whether events of steps and messages are needed.
-  bool listens() const { return trace_ || post_; }
+  bool listens() const { return trace_ || call_state_; }
   void step(std::size_t index);
   void message_begins(const void* message, Direction direction, Rank peer, std::int64_t bytes, int tag);
   void message_is_done(const void* message, std::int64_t bytes);
   void moved() {
-    if (post_) post_->moved();
+    if (call_state_) call_state_->moved();
   }
 
   // --- the uses of the events
@@ -100,10 +100,10 @@ class Observer {
   std::optional<PhaseTimes> end();
   bool begun() const { return begun_.has_value(); }
 
-  /// Publishes the calls in `post` from now on.
-  void publish(OwnPost post) { post_ = std::move(post); }
+  /// Publishes the calls in `state` from now on.
+  void publish(OwnCallState state) { call_state_ = std::move(state); }
   /// Where the calls are published; nullptr: they are not watched.
-  Post* post() const { return post_.get(); }
+  CallState* call_state() const { return call_state_.get(); }
 
   /// Records the next call, or the current one, in `trace`, which will be written to `file` (on rank 0; nullptr
   /// elsewhere). The observer owns both until written().
@@ -124,7 +124,7 @@ class Observer {
   std::uint32_t step_ = CallEvent::no_step;
   PhaseTimes before_{};  ///< times_ at the beginning of the call
   std::optional<PhaseTimes> begun_;
-  OwnPost post_;
+  OwnCallState call_state_;
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<std::FILE, Close> file_;
 };

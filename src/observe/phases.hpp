@@ -48,7 +48,7 @@ class Watch {
   }
 
   /// Whether the end of each message must be reported at once, not only when all messages have ended.
-  bool follows() const { return observer_ && observer_->post(); }
+  bool follows() const { return observer_ && observer_->call_state(); }
 
   // A message is identified by an address that no other message has until it is done.
 

@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::size_t most_listed = 8;  ///< messages, and ranks in the same call
 
-constexpr std::array<std::string_view, 9> doing_names{"nothing",    "meeting", "joining",  "agreeing", "sizes",
-                                                      "exchanging", "host",    "planning", "checking"};
+constexpr std::array<std::string_view, 9> doing_names{"nothing",    "setting up", "sharing memory", "agreeing", "sizes",
+                                                      "exchanging", "host",       "planning",       "checking"};
 
 /// Returns the activity in words, as the end of "it is ...".
 std::string words(Doing doing) {
   switch (doing) {
-    case Doing::meeting: return "setting up the communicator, for which it waits for all its ranks";
-    case Doing::joining: return "setting up shared memory, for which it waits for all ranks";
+    case Doing::setting_up: return "setting up the communicator, for which it waits for all its ranks";
+    case Doing::sharing_memory: return "setting up shared memory, for which it waits for all ranks";
     case Doing::agreeing: return "agreeing with all ranks on how to serve the call";
     case Doing::sizes: return "agreeing with all ranks on sizes";
     case Doing::exchanging: return "exchanging";
@@ -36,32 +36,32 @@ std::string words(Doing doing) {
   return "between calls";
 }
 
-bool is_world(const Party& party) {
-  for (std::size_t rank = 0; rank < party.world_ranks.size(); ++rank)
-    if (party.world_ranks[rank] != static_cast<int>(rank)) return false;
+bool is_world(const WatchedCommunicator& comm) {
+  for (std::size_t rank = 0; rank < comm.world_ranks.size(); ++rank)
+    if (comm.world_ranks[rank] != static_cast<int>(rank)) return false;
   return true;
 }
 
-std::string rank_text(const Party& party, std::int64_t rank) {
+std::string rank_text(const WatchedCommunicator& comm, std::int64_t rank) {
   const std::string text = "rank " + number(rank);
   const auto index = static_cast<std::size_t>(rank);
-  if (party.inter && index < party.world_ranks.size())
-    return "rank " + number(party.world_ranks[index]) + " of MPI_COMM_WORLD";
-  if (is_world(party) || index >= party.world_ranks.size() || party.world_ranks[index] < 0) return text;
-  return text + " (of MPI_COMM_WORLD " + number(party.world_ranks[index]) + ')';
+  if (comm.inter && index < comm.world_ranks.size())
+    return "rank " + number(comm.world_ranks[index]) + " of MPI_COMM_WORLD";
+  if (is_world(comm) || index >= comm.world_ranks.size() || comm.world_ranks[index] < 0) return text;
+  return text + " (of MPI_COMM_WORLD " + number(comm.world_ranks[index]) + ')';
 }
 
-std::string name_text(const Party& party) {
-  return (party.name.empty() ? "a communicator without a name" : party.name) + " (" + number(party.ranks) + " ranks)";
+std::string name_text(const WatchedCommunicator& comm) {
+  return (comm.name.empty() ? "a communicator without a name" : comm.name) + " (" + number(comm.ranks) + " ranks)";
 }
 
 /// Returns a text such as ", step 3; waits to receive 8 B from rank 2, to send 8 B to rank 1".
-std::string messages_text(const PostCopy& post, const Party& party) {
+std::string messages_text(const CallStateCopy& state, const WatchedCommunicator& comm) {
   std::string text;
-  if (post.step != Post::no_step) text += ", step " + number(post.step);
-  std::size_t listed = 0, more = static_cast<std::size_t>(post.more_messages);
+  if (state.step != CallState::no_step) text += ", step " + number(state.step);
+  std::size_t listed = 0, more = static_cast<std::size_t>(state.more_messages);
   for (const Direction direction : {Direction::receive, Direction::send})
-    for (const CallEvent& message : post.messages) {
+    for (const CallEvent& message : state.messages) {
       if (message.direction != direction) continue;
       if (listed == most_listed) {
         ++more;
@@ -70,7 +70,7 @@ std::string messages_text(const PostCopy& post, const Party& party) {
       const bool sends = direction == Direction::send;
       text += listed++ == 0 ? "; waits " : ", ";
       text += (sends ? "to send " : "to receive ") + (message.bytes > 0 ? number(message.bytes) + " B " : "") +
-              (sends ? "to " : "from ") + rank_text(party, message.peer);
+              (sends ? "to " : "from ") + rank_text(comm, message.peer);
     }
   if (more > 0)
     text += (listed > 0 ? " and " : "; waits for ") + number(more) + (listed > 0 ? " more message" : " message") +
@@ -78,40 +78,42 @@ std::string messages_text(const PostCopy& post, const Party& party) {
   return text;
 }
 
-std::string doing_text(const PostCopy& post, const Party& party) {
-  return words(post.does()) + (post.does() == Doing::exchanging ? messages_text(post, party) : "");
+std::string doing_text(const CallStateCopy& state, const WatchedCommunicator& comm) {
+  return words(state.does()) + (state.does() == Doing::exchanging ? messages_text(state, comm) : "");
 }
 
-bool without_number(const Post& one, const Post& other) {
-  return one.number == Post::no_number || other.number == Post::no_number;
+bool without_number(const CallState& one, const CallState& other) {
+  return one.number == CallState::no_number || other.number == CallState::no_number;
 }
 
-/// Whether a post of another process belongs to the communicator in which the rank waits. A post without a number may
-/// belong to any communicator with these members, unless it has another name, or its process has another post with that
+/// Whether a call state of another process is of the communicator in which the rank waits. One without a number may
+/// belong to any communicator with these members, unless it has another name, or its process has another one with that
 /// number.
-bool same_communicator(const Stall& stall, const OtherRank& other, const PostCopy& theirs) {
-  const PostCopy& mine = stall.post;
-  if (theirs.party == 0 || theirs.members != mine.members || theirs.background != mine.background) return false;
+bool same_communicator(const Stall& stall, const OtherRank& other, const CallStateCopy& theirs) {
+  const CallStateCopy& mine = stall.state;
+  if (theirs.communicator == 0 || theirs.members != mine.members || theirs.background != mine.background) return false;
   if (without_number(theirs, mine) && theirs.name != mine.name && theirs.name != 0 && mine.name != 0) return false;
   if (theirs.number == mine.number) return true;
-  if (mine.number == Post::no_number) return std::ranges::count(stall.known, theirs.number, &NamedNumber::number) == 0;
-  return theirs.number == Post::no_number && std::ranges::count(other.posts, mine.number, &Post::number) == 0;
+  if (mine.number == CallState::no_number)
+    return std::ranges::count(stall.known, theirs.number, &NamedNumber::number) == 0;
+  return theirs.number == CallState::no_number &&
+         std::ranges::count(other.states, mine.number, &CallState::number) == 0;
 }
 
 /// Returns the activity of a process on other communicators.
-std::string elsewhere_text(const OtherRank& other, const PostCopy* here, const Stall& stall) {
-  for (const PostCopy& post : other.posts)
-    if (&post != here && post.party != 0 && post.does() != Doing::nothing) {
-      const auto known = std::ranges::find(stall.known, post.number, &NamedNumber::number);
+std::string elsewhere_text(const OtherRank& other, const CallStateCopy* here, const Stall& stall) {
+  for (const CallStateCopy& state : other.states)
+    if (&state != here && state.communicator != 0 && state.does() != Doing::nothing) {
+      const auto known = std::ranges::find(stall.known, state.number, &NamedNumber::number);
       const bool named = known != stall.known.end() && !known->name.empty();
-      return "it is in call " + number(post.call()) + " on " + (named ? known->name : "another communicator") + ", " +
-             (post.does() == Doing::exchanging ? "exchanging" : words(post.does()));
+      return "it is in call " + number(state.call()) + " on " + (named ? known->name : "another communicator") + ", " +
+             (state.does() == Doing::exchanging ? "exchanging" : words(state.does()));
     }
   return other.finalizes ? "it has called MPI_Finalize" : "it is in no all-to-all";
 }
 
 std::string state_text(const OtherRank& other) {
-  switch (other.state) {
+  switch (other.process_state) {
     case 'T':
     case 't': return "stopped (state T)";
     case 'Z': return "dead (a zombie)";
@@ -122,15 +124,15 @@ std::string state_text(const OtherRank& other) {
 }
 
 std::string text_of(const OtherRank& other, const Stall& stall) {
-  std::string text = rank_text(stall.party, other.rank) + " (process " + number(other.process) + "): ";
+  std::string text = rank_text(stall.communicator, other.rank) + " (process " + number(other.process) + "): ";
   const std::string state = state_text(other);
-  if (other.state == 'X' || other.state == 'Z') return text + state;
+  if (other.process_state == 'X' || other.process_state == 'Z') return text + state;
   if (!state.empty()) text += state + "; ";
   if (!other.read) return text + "what it does cannot be read";
-  const std::int64_t call = stall.post.call();
-  const auto here =
-      std::ranges::find_if(other.posts, [&](const PostCopy& one) { return same_communicator(stall, other, one); });
-  if (here == other.posts.end())
+  const std::int64_t call = stall.state.call();
+  const auto here = std::ranges::find_if(
+      other.states, [&](const CallStateCopy& one) { return same_communicator(stall, other, one); });
+  if (here == other.states.end())
     return text + "has not come to this communicator; " + elsewhere_text(other, nullptr, stall);
   if (here->does() == Doing::nothing) {
     const bool over = here->left >= call;
@@ -138,25 +140,25 @@ std::string text_of(const OtherRank& other, const Stall& stall) {
            "; " + elsewhere_text(other, &*here, stall);
   }
   const std::int64_t there = here->call();
-  const bool sure = !without_number(*here, stall.post) || (here->name == stall.post.name && here->name != 0);
+  const bool sure = !without_number(*here, stall.state) || (here->name == stall.state.name && here->name != 0);
   text += there == call  ? sure ? "in this call" : "in this call, or on another communicator of these ranks"
           : there > call ? "has ended this call, and is in call " + number(there)
                          : "in an earlier call, " + number(there);
-  return text + ": " + doing_text(*here, stall.party);
+  return text + ": " + doing_text(*here, stall.communicator);
 }
 
 /// Whether a rank is in the same call. Such ranks are listed last.
 bool is_here(const OtherRank& other, const Stall& stall) {
-  return std::ranges::any_of(other.posts, [&](const PostCopy& one) {
-    return same_communicator(stall, other, one) && one.does() != Doing::nothing && one.call() == stall.post.call();
+  return std::ranges::any_of(other.states, [&](const CallStateCopy& one) {
+    return same_communicator(stall, other, one) && one.does() != Doing::nothing && one.call() == stall.state.call();
   });
 }
 
 /// Returns the name of the MPI function; "" if it is not known yet.
 std::string collective_of(const Stall& stall) {
-  const auto collective = static_cast<Collective>(stall.post.collective);
-  if (!stall.post.in_call() && stall.post.does() != Doing::checking) return "";
-  return "MPI_" + (stall.party.background ? name_of_start(collective) : std::string(name_of(collective)));
+  const auto collective = static_cast<Collective>(stall.state.collective);
+  if (!stall.state.in_call() && stall.state.does() != Doing::checking) return "";
+  return "MPI_" + (stall.communicator.background ? name_of_start(collective) : std::string(name_of(collective)));
 }
 
 Json message_json(const CallEvent& message) {
@@ -169,16 +171,17 @@ Json message_json(const CallEvent& message) {
 }  // namespace
 
 std::string text_of(const Stall& stall) {
-  const PostCopy& post = stall.post;
+  const CallStateCopy& state = stall.state;
   const std::string collective = collective_of(stall);
   std::string text = "rank " + number(stall.world_rank) + " has waited for " + fixed_text(stall.seconds, 1) + " s" +
-                     (stall.party.background ? " in non-blocking call " : " in call ") + number(post.call()) + " on " +
-                     name_text(stall.party);
-  if (!stall.party.inter && !is_world(stall.party)) text += ", where it is rank " + number(stall.party.rank);
+                     (stall.communicator.background ? " in non-blocking call " : " in call ") + number(state.call()) +
+                     " on " + name_text(stall.communicator);
+  if (!stall.communicator.inter && !is_world(stall.communicator))
+    text += ", where it is rank " + number(stall.communicator.rank);
   if (!collective.empty()) text += ": " + collective;
-  if (post.bytes > 0) text += ", sends " + number(post.bytes) + " B";
+  if (state.bytes > 0) text += ", sends " + number(state.bytes) + " B";
   if (!stall.algorithm.empty()) text += ", by " + stall.algorithm;
-  text += "; it is " + doing_text(post, stall.party);
+  text += "; it is " + doing_text(state, stall.communicator);
   std::size_t here = 0;
   for (const bool late : {true, false})
     for (const OtherRank& other : stall.others) {
@@ -190,40 +193,40 @@ std::string text_of(const Stall& stall) {
   return text;
 }
 
-Party party_of(MPI_Comm comm, bool background) {
-  Party party;
-  party.background = background;
+WatchedCommunicator watched_communicator(MPI_Comm comm, bool background) {
+  WatchedCommunicator watched;
+  watched.background = background;
   int inter = 0, length = 0;
   PMPI_Comm_test_inter(comm, &inter);
-  PMPI_Comm_rank(comm, &party.rank);
-  party.inter = inter != 0;
+  PMPI_Comm_rank(comm, &watched.rank);
+  watched.inter = inter != 0;
   char name[MPI_MAX_OBJECT_NAME + 1] = "";
-  if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS) party.name = printable(name, '?');
-  party.world_ranks = inter ? world_ranks_of_both_groups(comm) : world_ranks_of(comm);
-  party.ranks = static_cast<Rank>(party.world_ranks.size());
-  const std::optional<Neighbourhood> found = inter ? std::nullopt : neighbourhood_of(comm, party.ranks, party.rank);
+  if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS) watched.name = printable(name, '?');
+  watched.world_ranks = inter ? world_ranks_of_both_groups(comm) : world_ranks_of(comm);
+  watched.ranks = static_cast<Rank>(watched.world_ranks.size());
+  const std::optional<Neighbourhood> found = inter ? std::nullopt : neighbourhood_of(comm, watched.ranks, watched.rank);
   if (found)
     for (const auto* const list : {&found->to, &found->from})
-      std::ranges::copy_if(*list, std::back_inserter(party.neighbours), [](Rank rank) { return rank >= 0; });
-  return party;
+      std::ranges::copy_if(*list, std::back_inserter(watched.neighbours), [](Rank rank) { return rank >= 0; });
+  return watched;
 }
 
-JsonMembers json_of(const Party& party) {
+JsonMembers json_of(const WatchedCommunicator& comm) {
   JsonMembers json;
-  json.add("background", party.background).add("name", party.name).add("members", json_list(party.world_ranks));
-  json.add("neighbours", json_list(party.neighbours)).add("own_rank", party.rank).add("ranks", party.ranks);
+  json.add("background", comm.background).add("name", comm.name).add("members", json_list(comm.world_ranks));
+  json.add("neighbours", json_list(comm.neighbours)).add("own_rank", comm.rank).add("ranks", comm.ranks);
   return json;
 }
 
 JsonMembers json_of(const Stall& stall) {
-  const PostCopy& post = stall.post;
+  const CallStateCopy& state = stall.state;
   const std::string collective = collective_of(stall);
   JsonMembers json;
-  json.add("seconds", Json{fixed_text(stall.seconds, 1)}).add(json_of(stall.party)).add("call", post.call());
-  json.add("collective", Json{collective.empty() ? "null" : json_text(collective)}).add("bytes", post.bytes);
-  json.add("algorithm", stall.algorithm).add("doing", doing_names[static_cast<std::size_t>(post.doing)]);
-  json.add("step", post.step).add("messages", json_list(post.messages, ", ", message_json));
-  return json.add("more_messages", post.more_messages).add("says", words(post.does()));
+  json.add("seconds", Json{fixed_text(stall.seconds, 1)}).add(json_of(stall.communicator)).add("call", state.call());
+  json.add("collective", Json{collective.empty() ? "null" : json_text(collective)}).add("bytes", state.bytes);
+  json.add("algorithm", stall.algorithm).add("doing", doing_names[static_cast<std::size_t>(state.doing)]);
+  json.add("step", state.step).add("messages", json_list(state.messages, ", ", message_json));
+  return json.add("more_messages", state.more_messages).add("says", words(state.does()));
 }
 
 }  // namespace swapmeet

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "observe/post.hpp"
+#include "observe/call_state.hpp"
 
 namespace swapmeet {
 
 class JsonMembers;
 
 /// A communicator under watch.
-struct Party {
+struct WatchedCommunicator {
   bool background = false;       ///< for its non-blocking exchanges
   bool inter = false;            ///< an intercommunicator; members are those of both groups, as ranks of MPI_COMM_WORLD
   std::string name;              ///< set by the application; "": none
@@ -23,16 +23,16 @@ struct Party {
 };
 
 /// Describes `comm`. Local.
-Party party_of(MPI_Comm comm, bool background = false);
+WatchedCommunicator watched_communicator(MPI_Comm comm, bool background = false);
 
 /// The state of a node peer that is a member of the communicator.
 struct OtherRank {
   Rank rank = 0;
   int process = 0;
-  char state = '?';        ///< as in /proc/PID/stat; 'X': the process has ended
-  bool read = false;       ///< whether the following members could be read
-  bool finalizes = false;  ///< whether it has called MPI_Finalize
-  std::vector<PostCopy> posts{};
+  char process_state = '?';  ///< as in /proc/PID/stat; 'X': the process has ended
+  bool read = false;         ///< whether the following members could be read
+  bool finalizes = false;    ///< whether it has called MPI_Finalize
+  std::vector<CallStateCopy> states{};
 };
 
 /// The number of a communicator, the same on all its ranks, and its name.
@@ -45,8 +45,8 @@ struct NamedNumber {
 struct Stall {
   int world_rank = 0;
   double seconds = 0;
-  Party party;
-  PostCopy post;
+  WatchedCommunicator communicator;
+  CallStateCopy state;
   std::string algorithm;  ///< "": not decided
   std::vector<OtherRank> others;
   std::vector<NamedNumber> known;  ///< all communicators that are set up on this process
@@ -57,6 +57,6 @@ std::string text_of(const Stall& stall);
 
 /// Return members of a JSON object.
 JsonMembers json_of(const Stall& stall);
-JsonMembers json_of(const Party& party);
+JsonMembers json_of(const WatchedCommunicator& communicator);
 
 }  // namespace swapmeet

@@ -42,33 +42,35 @@ ReadMemory reader_of(const NodeRecord& process) {
   };
 }
 
-/// Reads the posts of another process that are in use. Returns false if they cannot be read.
-bool read_board(const NodeRecord& process, OtherRank& other) {
+/// Reads the call states of another process that are in use. Returns false if they cannot be read.
+bool read_call_states(const NodeRecord& process, OtherRank& other) {
   const ReadMemory read = reader_of(process);
   ProcessIdentity known{};
   if (!read(process.address, &known, sizeof known)) return false;
   if (known.value != process.value || known.board == 0) return false;
-  const auto board = std::make_unique<Board>();
-  if (!read(known.board, board.get(), sizeof *board)) return false;
-  other.finalizes = board->finalizes != 0;
-  for (std::size_t i = 0; i < Board::most; ++i)
-    if (board->posts[i].party != 0)
-      if (PostCopy copy = copy_of_post(known.board + offsetof(Board, posts) + i * sizeof(Post), read); copy.party != 0)
-        other.posts.push_back(std::move(copy));
+  const auto all = std::make_unique<CallStates>();
+  if (!read(known.board, all.get(), sizeof *all)) return false;
+  other.finalizes = all->finalizes != 0;
+  for (std::size_t i = 0; i < CallStates::most; ++i)
+    if (all->states[i].communicator != 0)
+      if (CallStateCopy copy =
+              copy_of_call_state(known.board + offsetof(CallStates, states) + i * sizeof(CallState), read);
+          copy.communicator != 0)
+        other.states.push_back(std::move(copy));
   return true;
 }
 
 /// Returns the beginning of the record of an `event` on a communicator: the number that all its ranks share, and its
 /// number in this process. The latter exists before the communicator is set up; blocking and non-blocking calls have
 /// one each.
-JsonMembers event_of(const char* event, std::int64_t number, std::int64_t party) {
-  return JsonMembers().add("event", event).add("communicator", number).add("local_communicator", party);
+JsonMembers event_of(const char* event, std::int64_t number, std::int64_t communicator) {
+  return JsonMembers().add("event", event).add("communicator", number).add("local_communicator", communicator);
 }
 
-std::int64_t hash_of(const Party& party) {
+std::int64_t hash_of(const WatchedCommunicator& communicator) {
   TextHash hash;
-  hash.add(std::to_string(party.ranks));
-  for (const int rank : party.world_ranks) hash.add(' ' + std::to_string(rank));
+  hash.add(std::to_string(communicator.ranks));
+  for (const int rank : communicator.world_ranks) hash.add(' ' + std::to_string(rank));
   return static_cast<std::int64_t>(hash.value() >> 1);
 }
 
@@ -78,9 +80,9 @@ std::int64_t hash_of(const std::string& name) {
   return name.empty() ? 0 : static_cast<std::int64_t>(hash.value() >> 1);
 }
 
-Post copy_of(const Post& post) {
-  Post copy;
-  read_here(reinterpret_cast<std::uintptr_t>(&post), &copy, sizeof copy);
+CallState copy_of(const CallState& state) {
+  CallState copy;
+  read_here(reinterpret_cast<std::uintptr_t>(&state), &copy, sizeof copy);
   return copy;
 }
 
@@ -101,19 +103,19 @@ std::uint64_t process_namespace() {
 std::string Watchdog::start(Setting setting) {
   setting_ = std::move(setting);
   process_ = getpid();
-  board_ = std::make_unique<Board>();
-  tracks_.resize(Board::most);
+  published_ = std::make_unique<CallStates>();
+  tracks_.resize(CallStates::most);
   file_ = with_rank(setting_.file, number(setting_.rank));
   if (const int error = make_thread(thread_, [this] { return watch(), MPI_SUCCESS; })) {
-    board_.reset();
+    published_.reset();
     return std::string("no thread can be made: ") + std::strerror(error);
   }
-  NodePeers::publish(board_.get());
+  NodePeers::publish(published_.get());
   return "";
 }
 
 void Watchdog::finalizes() {
-  if (on()) Post::set(board_->finalizes, 1);
+  if (on()) CallState::set(published_->finalizes, 1);
 }
 
 void Watchdog::stop() {
@@ -126,40 +128,40 @@ void Watchdog::stop() {
   thread_.join();
 }
 
-OwnPost Watchdog::take(Party party) {
+OwnCallState Watchdog::take(WatchedCommunicator communicator) {
   if (!on()) return nullptr;
-  const std::int64_t members = hash_of(party);
+  const std::int64_t members = hash_of(communicator);
   const std::lock_guard lock(mutex_);
-  for (Post& post : board_->posts) {
-    if (Post::get(post.party) != 0) continue;
-    if (const Post::Word room = Post::room_for(party.ranks); post.room < room) {
+  for (CallState& state : published_->states) {
+    if (CallState::get(state.communicator) != 0) continue;
+    if (const CallState::Word room = CallState::room_for(communicator.ranks); state.room < room) {
       const std::size_t entries = std::bit_ceil(static_cast<std::size_t>(room));
       lists_.push_back(std::make_unique<CallEvent[]>(entries));
-      Post::set(post.list, static_cast<Post::Word>(reinterpret_cast<std::uintptr_t>(lists_.back().get())));
-      Post::set(post.room, static_cast<Post::Word>(entries));
+      CallState::set(state.list, static_cast<CallState::Word>(reinterpret_cast<std::uintptr_t>(lists_.back().get())));
+      CallState::set(state.room, static_cast<CallState::Word>(entries));
     }
-    Post::set(post.number, Post::no_number);
-    Post::set(post.members, members);
-    Post::set(post.name, hash_of(party.name));
-    Post::set(post.entered, 0);
-    Post::set(post.background, party.background);
-    post.call_ends();  // forgets the call in which an earlier communicator may have been freed
-    parties_.emplace(++parties_made_, std::make_shared<const Party>(std::move(party)));
-    Post::set(post.party, parties_made_);
-    return OwnPost(&post, [this](Post* given) { give_back(given); });
+    CallState::set(state.number, CallState::no_number);
+    CallState::set(state.members, members);
+    CallState::set(state.name, hash_of(communicator.name));
+    CallState::set(state.entered, 0);
+    CallState::set(state.background, communicator.background);
+    state.call_ends();  // forgets the call in which an earlier communicator may have been freed
+    communicators_.emplace(++communicators_made_, std::make_shared<const WatchedCommunicator>(std::move(communicator)));
+    CallState::set(state.communicator, communicators_made_);
+    return OwnCallState(&state, [this](CallState* given) { give_back(given); });
   }
   if (!std::exchange(full_, true))
-    warn("SWAPMEET_WATCHDOG watches " + std::to_string(Board::most) +
+    warn("SWAPMEET_WATCHDOG watches " + std::to_string(CallStates::most) +
          " communicators of a rank at a time, and no more");
   return nullptr;
 }
 
-void Watchdog::give_back(Post* post) {
+void Watchdog::give_back(CallState* state) {
   // The state of a rank in MPI_Finalize remains readable for ranks that still wait.
-  if (Post::get(board_->finalizes) != 0) return;
+  if (CallState::get(published_->finalizes) != 0) return;
   const std::lock_guard lock(mutex_);
-  parties_.erase(Post::get(post->party));
-  Post::set(post->party, 0);
+  communicators_.erase(CallState::get(state->communicator));
+  CallState::set(state->communicator, 0);
 }
 
 void Watchdog::knows_process(int world_rank, const NodeRecord& process) {
@@ -189,32 +191,32 @@ void Watchdog::watch() {
   write(JsonMembers().add("event", "ends"));
 }
 
-std::vector<Post> Watchdog::posts() const {
-  std::vector<Post> seen;
-  for (const Post& post : board_->posts)
-    if (Post::get(post.party) != 0) seen.push_back(copy_of(post));
+std::vector<CallState> Watchdog::states() const {
+  std::vector<CallState> seen;
+  for (const CallState& state : published_->states)
+    if (CallState::get(state.communicator) != 0) seen.push_back(copy_of(state));
   return seen;
 }
 
 void Watchdog::look(std::chrono::duration<double> passed) {
   bool in_call = false;
   std::int64_t moves = 0;
-  for (std::size_t i = 0; i < Board::most; ++i) {
-    const Post seen = copy_of(board_->posts[i]);
+  for (std::size_t i = 0; i < CallStates::most; ++i) {
+    const CallState seen = copy_of(published_->states[i]);
     Track& track = tracks_[i];
     moves += seen.moves;
-    const bool busy = seen.party != 0 && seen.does() != Doing::nothing;
+    const bool busy = seen.communicator != 0 && seen.does() != Doing::nothing;
     in_call |= busy;
-    if (seen.party != track.party || seen.moves != track.moves || !busy) {
+    if (seen.communicator != track.communicator || seen.moves != track.moves || !busy) {
       if (track.reported)
-        tell("rank " + number(setting_.rank) + " goes on", event_of("goes on", track.number, track.party));
-      track = {seen.party, seen.moves};
+        tell("rank " + number(setting_.rank) + " goes on", event_of("goes on", track.number, track.communicator));
+      track = {seen.communicator, seen.moves};
       continue;
     }
     if (seen.background != 0 && std::exchange(track.looks, seen.looks) == seen.looks) continue;
     track.still += passed;
     if (track.reported || track.still.count() < setting_.seconds) continue;
-    const PostCopy all = copy_of_post(reinterpret_cast<std::uintptr_t>(&board_->posts[i]), read_here);
+    const CallStateCopy all = copy_of_call_state(reinterpret_cast<std::uintptr_t>(&published_->states[i]), read_here);
     if (all.moves != seen.moves) continue;
     track.reported = true;
     track.number = seen.number;
@@ -228,39 +230,41 @@ void Watchdog::look(std::chrono::duration<double> passed) {
   report_no_call();
 }
 
-std::shared_ptr<const Party> Watchdog::party_of(const Post& seen) {
+std::shared_ptr<const WatchedCommunicator> Watchdog::watched_communicator(const CallState& seen) {
   const std::lock_guard lock(mutex_);
-  const auto found = parties_.find(seen.party);
-  return found == parties_.end() ? nullptr : found->second;
+  const auto found = communicators_.find(seen.communicator);
+  return found == communicators_.end() ? nullptr : found->second;
 }
 
-void Watchdog::report(const PostCopy& seen, double seconds) {
-  const std::shared_ptr<const Party> party = party_of(seen);
-  if (!party) return;  // it has just been freed
+void Watchdog::report(const CallStateCopy& seen, double seconds) {
+  const std::shared_ptr<const WatchedCommunicator> communicator = watched_communicator(seen);
+  if (!communicator) return;  // it has just been freed
   const auto* const tally = reinterpret_cast<const Tally*>(static_cast<std::uintptr_t>(seen.tally));
   std::vector<NamedNumber> known;
-  for (const Post& post : posts())
-    if (const auto named = party_of(post); named && post.number != Post::no_number)
-      known.push_back({post.number, named->name});
-  const Stall stall{setting_.rank,         seconds,         *party, seen, tally ? tally->algorithm : "",
-                    node_peers_of(*party), std::move(known)};
+  for (const CallState& state : states())
+    if (const auto named = watched_communicator(state); named && state.number != CallState::no_number)
+      known.push_back({state.number, named->name});
+  const Stall stall{
+      setting_.rank,   seconds, *communicator, seen, tally ? tally->algorithm : "", node_peers_of(*communicator),
+      std::move(known)};
   const std::string text = text_of(stall);
-  tell(text, event_of("waits", seen.number, seen.party).add(json_of(stall)).add("text", json_list(lines_of(text))));
+  tell(text,
+       event_of("waits", seen.number, seen.communicator).add(json_of(stall)).add("text", json_list(lines_of(text))));
 }
 
-std::vector<OtherRank> Watchdog::node_peers_of(const Party& party) {
+std::vector<OtherRank> Watchdog::node_peers_of(const WatchedCommunicator& communicator) {
   std::vector<std::pair<Rank, NodeRecord>> known;
   {
     const std::lock_guard lock(mutex_);
-    for (std::size_t rank = 0; rank < party.world_ranks.size(); ++rank)
-      if (const auto found = processes_.find(party.world_ranks[rank]); found != processes_.end())
+    for (std::size_t rank = 0; rank < communicator.world_ranks.size(); ++rank)
+      if (const auto found = processes_.find(communicator.world_ranks[rank]); found != processes_.end())
         known.emplace_back(static_cast<Rank>(rank), found->second);
   }
   std::vector<OtherRank> all;
   for (const auto& [rank, process] : known) {
     OtherRank& other = all.emplace_back(OtherRank{rank, static_cast<int>(process.process), '?'});
-    other.state = state_of(other.process);
-    other.read = other.state != 'X' && other.state != 'Z' && read_board(process, other);
+    other.process_state = state_of(other.process);
+    other.read = other.process_state != 'X' && other.process_state != 'Z' && read_call_states(process, other);
   }
   return all;
 }
@@ -268,13 +272,13 @@ std::vector<OtherRank> Watchdog::node_peers_of(const Party& party) {
 /// Reports to the file only that this rank is in no call: it may be computing, but other ranks may wait for it.
 void Watchdog::report_no_call() {
   std::vector<Json> communicators;
-  for (const Post& post : posts())
-    if (const std::shared_ptr<const Party> party = party_of(post)) {
-      JsonMembers one = JsonMembers().add("communicator", post.number).add(json_of(*party));
-      communicators.push_back(one.add("calls", post.left).object());
+  for (const CallState& state : states())
+    if (const std::shared_ptr<const WatchedCommunicator> communicator = watched_communicator(state)) {
+      JsonMembers one = JsonMembers().add("communicator", state.number).add(json_of(*communicator));
+      communicators.push_back(one.add("calls", state.left).object());
     }
   JsonMembers record = JsonMembers().add("event", "no call").add("seconds", Json{fixed_text(no_call_.count(), 1)});
-  record.add("finalizes", Post::get(board_->finalizes) != 0).add("communicators", json_list(communicators));
+  record.add("finalizes", CallState::get(published_->finalizes) != 0).add("communicators", json_list(communicators));
   write(record);
 }
 

@@ -1,5 +1,5 @@
 /// The watchdog: a thread that reports calls in which nothing moves. It reads what the calling threads publish
-/// (observe/post.hpp), takes no part in exchanges and calls no MPI. Off by default; then nothing is published.
+/// (observe/call_state.hpp), takes no part in exchanges and calls no MPI. Off by default; then nothing is published.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "node/node_peers.hpp"
-#include "observe/post.hpp"
+#include "observe/call_state.hpp"
 #include "observe/stall.hpp"
 
 namespace swapmeet {
@@ -35,15 +35,15 @@ class Watchdog {
 
   /// Starts the watchdog. Returns "" or the problem.
   std::string start(Setting setting);
-  bool on() const { return board_ != nullptr; }
+  bool on() const { return published_ != nullptr; }
 
   /// Publishes that MPI_Finalize has been called.
   void finalizes();
   /// Stops the watchdog, at the end of the process.
   void stop();
 
-  /// Returns a post for the calls on a communicator; nullptr if none is free, or without a watchdog.
-  OwnPost take(Party party);
+  /// Returns a call state for a communicator; nullptr if none is free, or without a watchdog.
+  OwnCallState take(WatchedCommunicator communicator);
 
   /// Registers the process of a node peer by its rank in MPI_COMM_WORLD.
   void knows_process(int world_rank, const NodeRecord& process);
@@ -51,28 +51,28 @@ class Watchdog {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// The watchdog's state for one post.
+  /// How one call state has looked to the watchdog so far.
   struct Track {
-    std::int64_t party = 0, moves = -1, looks = 0;
+    std::int64_t communicator = 0, moves = -1, looks = 0;
     std::chrono::duration<double> still{};  ///< time without any event
     bool reported = false;
-    std::int64_t number = Post::no_number;  ///< number of the communicator at the report
+    std::int64_t number = CallState::no_number;  ///< number of the communicator at the report
   };
 
-  void give_back(Post* post);
+  void give_back(CallState* state);
   void watch();
   void look(std::chrono::duration<double> passed);
-  void report(const PostCopy& seen, double seconds);
-  std::vector<OtherRank> node_peers_of(const Party& party);
+  void report(const CallStateCopy& seen, double seconds);
+  std::vector<OtherRank> node_peers_of(const WatchedCommunicator& communicator);
   void report_no_call();
   void tell(const std::string& text, const JsonMembers& record);
   void write(const JsonMembers& record);
-  /// Copies of the posts in use.
-  std::vector<Post> posts() const;
-  std::shared_ptr<const Party> party_of(const Post& seen);
+  /// Copies of the call states in use.
+  std::vector<CallState> states() const;
+  std::shared_ptr<const WatchedCommunicator> watched_communicator(const CallState& seen);
 
   Setting setting_;
-  std::unique_ptr<Board> board_;
+  std::unique_ptr<CallStates> published_;
   int process_ = 0;  ///< process that started the watchdog, not a child of it
   std::string file_;
   bool file_failed_ = false;
@@ -86,11 +86,12 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable wakes_;
   bool ends_ = false;
-  std::int64_t parties_made_ = 0;
-  bool full_ = false;  ///< some communicator got no post
-  std::unordered_map<std::int64_t, std::shared_ptr<const Party>> parties_;
-  std::unordered_map<int, NodeRecord> processes_;    ///< by rank in MPI_COMM_WORLD
-  std::vector<std::unique_ptr<CallEvent[]>> lists_;  ///< of posts; they are kept, since a watchdog may be reading them
+  std::int64_t communicators_made_ = 0;
+  bool full_ = false;  ///< some communicator got no call state
+  std::unordered_map<std::int64_t, std::shared_ptr<const WatchedCommunicator>> communicators_;
+  std::unordered_map<int, NodeRecord> processes_;  ///< by rank in MPI_COMM_WORLD
+  std::vector<std::unique_ptr<CallEvent[]>>
+      lists_;  ///< of call states; they are kept, since a watchdog may be reading them
 };
 
 }  // namespace swapmeet

@@ -38,8 +38,8 @@ void CallObserver::trace_nothing() {
 
 /// Deletes the observer if calls are no longer timed, traced or watched.
 void CallObserver::ignore() {
-  if (observer_ && !members_.options().phases && !observer_->post() && calls_to_trace_ == 0 && !observer_->begun() &&
-      !observer_->trace())
+  if (observer_ && !members_.options().phases && !observer_->call_state() && calls_to_trace_ == 0 &&
+      !observer_->begun() && !observer_->trace())
     observer_.reset();
 }
 
@@ -96,7 +96,7 @@ void CallObserver::record(Recorder& recorder) {
 
 bool CallObserver::check_arguments(const CheckedCall& mine) {
   if (!members_.refusal.empty()) return true;  // not all ranks may have the check switched on
-  if (Post* const to = post()) to->checks(mine.collective);
+  if (CallState* const to = call_state()) to->checks(mine.collective);
   const auto now = doing(Doing::checking);
   ++checked_;
   const std::string mistake = mistake_of_ranks(mine, members_.user);
@@ -108,12 +108,12 @@ bool CallObserver::check_arguments(const CheckedCall& mine) {
 
 void CallObserver::be_watched() {
   Watchdog& watchdog = context().watchdog;
-  if (OwnPost post = watchdog.take(party_of(members_.user))) observe().publish(std::move(post));
+  if (OwnCallState post = watchdog.take(watched_communicator(members_.user))) observe().publish(std::move(post));
 }
 
 void CallObserver::knows_processes(const std::vector<NodeRecord>& node_records) {
-  if (!post()) return;
-  Post::set(post()->number, static_cast<std::int64_t>(members_.number));
+  if (!call_state()) return;
+  CallState::set(call_state()->number, static_cast<std::int64_t>(members_.number));
   if (members_.hosts.empty()) return;
   const std::vector<int> world_ranks = world_ranks_of(members_.user);
   const auto me = static_cast<std::size_t>(members_.rank);
@@ -145,7 +145,7 @@ void CallObserver::call_decided(const Arguments& call, const Decision& decision,
   if (members_.options().statistics) call_.counted.begin(call);
   if (!observer_) return;
   call_.bytes_sent = call.sent_bytes();
-  if (post())
+  if (call_state())
     observer_->call_decided(decision.tally(), call_.bytes_sent, decision.exchange ? Doing::exchanging : Doing::host);
 }
 

@@ -31,10 +31,12 @@ class CallObserver {
   /// The observer that the execution of calls reports to; nullptr: they are not observed.
   Observer* get() const { return observer_.get(); }
   /// Where the calls are published for the watchdog; nullptr: they are not watched.
-  Post* post() const { return observer_ ? observer_->post() : nullptr; }
+  CallState* call_state() const { return observer_ ? observer_->call_state() : nullptr; }
 
   /// Shows the watchdog that this rank is doing `what`, until the returned object is destroyed.
-  [[nodiscard]] DoingNow doing(Doing what) const { return {observer_ && !Coroutine::here() ? post() : nullptr, what}; }
+  [[nodiscard]] DoingNow doing(Doing what) const {
+    return {observer_ && !Coroutine::here() ? call_state() : nullptr, what};
+  }
 
   // The events of a blocking call, in their order. They are collective for a call that is traced.
 

@@ -48,7 +48,7 @@ bool Communicator::can_serve_duplicates() {
 }
 
 int Communicator::failed(int error) {
-  if (Post* const post = observer_.post()) post->call_ends();
+  if (CallState* const watched = observer_.call_state()) watched->call_ends();
   if (!members_.ended && (is_fault(error) || node_.lost_a_rank())) revoke();
   return members_.ended ? fault_on(members_.user) : error;
 }

@@ -27,7 +27,7 @@ void NodeSharing::give_back_reserved() {
 std::int64_t NodeSharing::join(const NodePeers::Prepare& prepare) {
   if (joined_) return NodePeers::unprepared;
   joined_ = true;
-  const auto now = observer_.doing(Doing::joining);
+  const auto now = observer_.doing(Doing::sharing_memory);
   NodePeers::Joined joined = join_for_plan(share_bytes_, prepare);
   peers_ = std::move(joined.node_peers);
   means_ = std::move(joined.means);

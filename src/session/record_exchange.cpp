@@ -53,7 +53,7 @@ void RecordExchange::run(const FirstCall* first, bool in_own_function) {
   known_ = true;
   share_with_duplicates(members_.user);  // here, since all ranks come here at the same call
   decisions_.setup_policy().setup_begins();
-  const auto now = observer_.doing(Doing::meeting);
+  const auto now = observer_.doing(Doing::setting_up);
   mine_ = make_record();
   if (first) piggybacked_ = blocks_to_piggyback(*first);
   GatheredRecords records = [&] {

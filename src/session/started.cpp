@@ -109,7 +109,7 @@ StartedQueue::StartedQueue(Communicator& communicator)
     : communicator_(communicator), idle_(std::make_shared<IdleExchanges>(communicator.user())) {
   context().under_way->expect();
   Watchdog& watchdog = context().watchdog;
-  if (watchdog.on()) observer_.publish(watchdog.take(party_of(communicator.user(), true)));
+  if (watchdog.on()) observer_.publish(watchdog.take(watched_communicator(communicator.user(), true)));
 }
 
 StartedQueue::~StartedQueue() {
@@ -192,7 +192,8 @@ void StartedQueue::finish() {
 }
 
 void StartedQueue::advance() {
-  if (Post* const post = observer_.post()) Post::set(post->looks, Post::get(post->looks) + 1);
+  if (CallState* const watched = observer_.call_state())
+    CallState::set(watched->looks, CallState::get(watched->looks) + 1);
   while (!waiting_.empty()) {
     int error = MPI_SUCCESS;
     const int thrown = guarded([&] { return error = advance_first(), MPI_SUCCESS; });
@@ -212,21 +213,22 @@ int StartedQueue::advance_first() {
 }
 
 int StartedQueue::start_first(StartedExchange& one) {
-  Post* const post = observer_.post();
-  if (post && !std::exchange(begun_, true)) observer_.call_begins(one.collective(), one.call.arguments().sent_bytes());
+  CallState* const watched = observer_.call_state();
+  if (watched && !std::exchange(begun_, true))
+    observer_.call_begins(one.collective(), one.call.arguments().sent_bytes());
   if (!one.decision || one.decision->sized || preparing_.under_way() || communicator_.members().nodes() > 1)
     if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
     explain(name_of_start(one.collective()), one.collective(), communicator_.members(), *one.decision, {},
             advanced_by());
-  if (post) {
-    Post::set(post->number, static_cast<std::int64_t>(communicator_.members().number));
+  if (watched) {
+    CallState::set(watched->number, static_cast<std::int64_t>(communicator_.members().number));
     observer_.call_decided(one.decision->tally(), one.call.arguments().sent_bytes(), Doing::exchanging);
   }
   if (!one.decision->exchange) return MPI_ERR_NO_MEM;
   Invocation exchange = communicator_.next_exchange();
   exchange.waits = false;
-  exchange.observer = post ? &observer_ : nullptr;
+  exchange.observer = watched ? &observer_ : nullptr;
   one.call.start(*one.decision->exchange, exchange, communicator_.members().packing());
   return MPI_SUCCESS;
 }

@@ -38,7 +38,7 @@ def waits(rank: int, ranks: int, receives: list[int] | None = None, **more: Any)
         "collective": "MPI_Alltoall",
         "bytes": 24,
         "algorithm": "direct",
-        "doing": "exchanging" if messages else "meeting",
+        "doing": "exchanging" if messages else "setting up",
         "step": 0 if messages else -1,
         "messages": messages,
         "says": "exchanging" if messages else "setting up",
@@ -223,7 +223,7 @@ def test_an_exchange_of_neighbours_waits_for_neighbours(tmp_path: Path, collecti
     assert "rank 1 has not come" not in text
     assert "rank 0 has not come" not in text
     (tmp_path / "setting up").mkdir()
-    row["doing"] = "meeting"
+    row["doing"] = "setting up"
     text = page(tmp_path / "setting up", *all_watch(4), row, *(no_call(rank, 4, 2) for rank in range(3)))
     assert all(f"rank {rank} has not come" in text for rank in range(3))
 

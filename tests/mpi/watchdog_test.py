@@ -126,7 +126,7 @@ def test_nothing_is_reported_of_a_job_that_does_not_hang(hang, wheel: str) -> No
 @pytest.mark.in_turn
 def test_the_first_call(hang, wheel: str) -> None:
     reports, _ = hang(wheel, "first", "spread-out", 2)
-    assert [waits(reports[rank])["doing"] for rank in (0, 2)] == ["meeting", "meeting"]
+    assert [waits(reports[rank])["doing"] for rank in (0, 2)] == ["setting up", "setting up"]
     assert "in call 1 on MPI_COMM_WORLD (3 ranks); it is setting up the communicator" in waits(reports[0])["text"]
 
 
@@ -177,31 +177,31 @@ def test_a_message_that_is_missing_after_many_calls(hang, wheel: str) -> None:
 
 
 @pytest.fixture
-def posts(launch, compiled):
-    """Run programs/posts.cpp."""
+def call_states(launch, compiled):
+    """Run programs/call_states.cpp."""
 
-    def posts(mpi: str, *words: str) -> str:
-        sources = ["observe/post.cpp", "observe/observer.cpp", "mpi/symbols.cpp", "mpi/loaded.cpp"]
+    def call_states(mpi: str, *words: str) -> str:
+        sources = ["observe/call_state.cpp", "observe/observer.cpp", "mpi/symbols.cpp", "mpi/loaded.cpp"]
         flags = ["-std=c++20", f"-I{SOURCE}", f"-I{SOURCE.parent}/include", *(str(SOURCE / name) for name in sources)]
-        program = compiled(mpi, "posts.cpp", *flags, "-lstdc++", "-ldl", "-pthread")
+        program = compiled(mpi, "call_states.cpp", *flags, "-lstdc++", "-ldl", "-pthread")
         return launch(1, [program, *words], mpi=mpi, preload=False).stdout
 
-    return posts
+    return call_states
 
 
 @pytest.mark.parametrize("messages", [3, 900, 5000])
-def test_messages_in_flight_however_many_there_are(posts, messages: int) -> None:
-    assert posts("mpich", "many", str(messages)) == "1 and 0 more\n"
-    assert posts("mpich", "all", str(messages)) == f"1 {messages} and 0 more\n"
+def test_messages_in_flight_however_many_there_are(call_states, messages: int) -> None:
+    assert call_states("mpich", "many", str(messages)) == "1 and 0 more\n"
+    assert call_states("mpich", "all", str(messages)) == f"1 {messages} and 0 more\n"
 
 
-def test_no_message_is_read_while_it_is_written(posts) -> None:
-    assert posts("mpich", "torn") == "some, 0 wrong\n"
+def test_no_message_is_read_while_it_is_written(call_states) -> None:
+    assert call_states("mpich", "torn") == "some, 0 wrong\n"
 
 
 @pytest.mark.in_turn
-def test_messages_of_more_bytes_than_an_int_holds(posts, wheel: str) -> None:
-    assert posts(wheel, "large") == f"{3 << 30} bytes\n"
+def test_messages_of_more_bytes_than_an_int_holds(call_states, wheel: str) -> None:
+    assert call_states(wheel, "large") == f"{3 << 30} bytes\n"
 
 
 def test_more_messages_than_a_report_has_room_for(hang) -> None:

@@ -177,7 +177,7 @@ MISTAKES = (
     Mistake(
         "messages that have arrived are waited for",
         "The watchdog lists all messages of a call, not only those in flight.",
-        "observe/post.cpp",
+        "observe/call_state.cpp",
         "write_words(entry(i), {});",
         ";",
         TEST,
@@ -186,7 +186,7 @@ MISTAKES = (
     Mistake(
         "the list of messages is not made room in",
         "The messages in flight are not moved to the beginning of their list when its end is reached.",
-        "observe/post.cpp",
+        "observe/call_state.cpp",
         "if (get(next) == get(room)) make_room();",
         "",
         CHECK,

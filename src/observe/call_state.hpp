@@ -20,14 +20,25 @@
 
 namespace swapmeet {
 
-/// The activity of a rank on a communicator.
-enum class Doing : std::uint8_t { nothing, meeting, joining, agreeing, sizes, exchanging, host, planning, checking };
+/// The activity of a rank on a communicator. The names are in stall.cpp, in this order.
+enum class Doing : std::uint8_t {
+  nothing,
+  setting_up,      ///< exchanging parameters with all ranks
+  sharing_memory,  ///< setting up shared memory
+  agreeing,        ///< on how to serve the call
+  sizes,           ///< agreeing on sizes
+  exchanging,
+  host,  ///< in the host MPI
+  planning,
+  checking  ///< comparing arguments
+};
 
-struct Post {
+/// The state of the calls on one communicator.
+struct CallState {
   using Word = std::int64_t;
   static constexpr Word no_number = -1, no_step = -1;
 
-  Word party = 0;              ///< number of the communicator in this process; 0: the post is free
+  Word communicator = 0;       ///< number of the communicator in this process; 0: the state is not in use
   Word number = no_number;     ///< number of the communicator, the same on all its ranks; no_number: not set up yet
   Word members = 0, name = 0;  ///< hashes of the members' ranks in MPI_COMM_WORLD and of the name; 0: no name
   Word entered = 0, left = 0;  ///< numbers of calls begun and ended
@@ -35,7 +46,7 @@ struct Post {
   Word doing = 0, collective = 0, bytes = 0;  ///< bytes: sent by this rank
   Word tally = 0;                             ///< address of the call's Tally, for this process only; 0: not decided
   Word step = no_step;                        ///< step of the schedule; no_step: none
-  Word background = 0;  ///< 1: post of non-blocking exchanges, whose waiting counts only while `looks` rises
+  Word background = 0;  ///< 1: of non-blocking exchanges, whose waiting counts only while `looks` rises
   Word looks = 0;
   /// Address in this process of the list: CallEvents of messages that have begun, in this order. `message` is 0 in an
   /// entry whose message is done.
@@ -94,7 +105,7 @@ struct Post {
   /// A scope in which words change.
   class Change {
    public:
-    explicit Change(Post& post) : moves_(post.moves) { set(moves_, get(moves_) + 1); }
+    explicit Change(CallState& state) : moves_(state.moves) { set(moves_, get(moves_) + 1); }
     ~Change() { set(moves_, get(moves_) + 1); }
     Change(const Change&) = delete;
     Change& operator=(const Change&) = delete;
@@ -117,33 +128,33 @@ struct Post {
   }
 };
 
-/// A post that is given back to its watchdog at the end.
-using OwnPost = std::unique_ptr<Post, std::function<void(Post*)>>;
+/// The state of the calls on one communicator, which its watchdog takes back at the end.
+using OwnCallState = std::unique_ptr<CallState, std::function<void(CallState*)>>;
 
-/// A scope in which the rank is `doing` something. `post`: nullptr without a watchdog.
+/// A scope in which the rank is `doing` something. `state`: nullptr without a watchdog.
 class DoingNow {
  public:
-  DoingNow(Post* post, Doing doing) : post_(post), before_(post ? post->does(doing) : doing) {}
+  DoingNow(CallState* state, Doing doing) : call_state_(state), before_(state ? state->does(doing) : doing) {}
   ~DoingNow() {
-    if (post_) post_->does(before_);
+    if (call_state_) call_state_->does(before_);
   }
   DoingNow(const DoingNow&) = delete;
   DoingNow& operator=(const DoingNow&) = delete;
 
  private:
-  Post* post_;
+  CallState* call_state_;
   Doing before_;
 };
 
-/// All posts of a process, in the memory that node peers read.
-struct Board {
+/// The states of all watched communicators of a process, in the memory that node peers read.
+struct CallStates {
   static constexpr std::size_t most = 64;
-  Post::Word finalizes = 0;  ///< 1: MPI_Finalize has been called
-  Post posts[most];
+  CallState::Word finalizes = 0;  ///< 1: MPI_Finalize has been called
+  CallState states[most];
 };
 
-/// A copy of a post, and the messages in flight on its communicator.
-struct PostCopy : Post {
+/// A copy of a call state, and the messages in flight on its communicator.
+struct CallStateCopy : CallState {
   std::vector<CallEvent> messages{};  ///< the first `most_messages` of them
   Word more_messages = 0;
   static constexpr std::size_t most_messages = 24;
@@ -155,8 +166,8 @@ using ReadMemory = std::function<bool(std::uint64_t address, void* to, std::size
 /// ReadMemory for this process, whose threads may be writing to the memory.
 bool read_here(std::uint64_t address, void* to, std::size_t bytes);
 
-/// Copies the post at `address` of the process that `read` reads, with its messages in flight. No message is listed of
+/// Copies the call state at `address` of the process that `read` reads, with its messages in flight. No message is listed of
 /// a rank that exchanges messages so fast that no copy is right.
-PostCopy copy_of_post(std::uint64_t address, const ReadMemory& read);
+CallStateCopy copy_of_call_state(std::uint64_t address, const ReadMemory& read);
 
 }  // namespace swapmeet

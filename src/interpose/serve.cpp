@@ -136,7 +136,7 @@ bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator
   Decision& decision = left ? communicator.decisions().decline(arguments.collective, first_call)
                             : decide(call, communicator, trying, trial);
   const bool ours = decision.exchange != nullptr;
-  const bool over = !ours && !arrived.empty();
+  const bool over = !arrived.empty() && (!ours || !communicator.options().algorithm);
   if (over) [[unlikely]]
     std::memcpy(arguments.receive.address(0), arrived.data(), arrived.size());
   if (!observed && !trial) [[likely]] {

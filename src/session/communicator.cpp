@@ -1,19 +1,17 @@
 #include "session/communicator.hpp"
 
 #include "mpi/faults.hpp"
-#include "session/left_calls.hpp"
+#include "mpi/simulation.hpp"
 #include "team/agreement.hpp"
 
 namespace swapmeet {
 
-Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, const FirstCall* first)
+Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, const SetupPolicy& calls,
+                           const FirstCall* first)
     : members_((begin_to_serve(), user), options) {
   if (members_.refusal.empty()) {
-    SetupPolicy& policy = decisions_.setup_policy();
-    const int left = end_leaving_unobserved(user);
-    policy.were_left(left);
-    if (set_up == SetUp::after_first_calls || left > 0) policy.leave(first_calls_of(user, options) - left);
-    if (set_up != SetUp::later && !policy.leaves_more()) records_.run(first, set_up == SetUp::now);
+    decisions_.setup_policy() = calls;
+    if (set_up != SetUp::later && !calls.leaves_more()) records_.run(first, set_up == SetUp::now);
     if (!members_.refusal.empty()) observer_.trace_nothing();
   }
   if (options.recording() && ready()) observer_.record(context().recorder);
@@ -40,14 +38,42 @@ int Communicator::sparse_alltoallv(const SparseRequest& request, Arrivals& arriv
   return error ? failed(error) : MPI_SUCCESS;
 }
 
+/// Whether this state holds for all communicators of its ranks, as far as calls are observed. Local.
+bool Communicator::concerns_ranks_only() const {
+  return records_.known() && members_.refusal.empty() && !members_.observed && !observer_.recorded() &&
+         !members_.options().check;
+}
+
 /// Local: find_nodes() needs no other rank, because the hosts are known.
 bool Communicator::can_serve_duplicates() {
-  return records_.known() && members_.refusal.empty() && !members_.threaded && !members_.observed &&
-         !observer_.recorded() && !members_.options().check && !members_.hosts.empty() &&
-         members_.find_nodes().empty() && members_.nodes() == 1;
+  return concerns_ranks_only() && !members_.threaded && !members_.hosts.empty() && members_.find_nodes().empty() &&
+         members_.nodes() == 1;
+}
+
+bool Communicator::can_be_taken_over() {
+  constexpr int many_teams = 8 * KeptStates::most;  // kept states do not use up the numbers of teams
+  if (simulated || survives_faults || failed_ || members_.ended || !concerns_ranks_only() || observer_.observed())
+    return false;
+  return members_.nodes() == 1 && members_.has_messages() && context().job.tags().teams() >= many_teams &&
+         !members_.has_own_options() && members_.device.empty() && !members_.options().explain &&
+         neighbours_.untouched() && node_.peers() && !node_.peers()->broken() && records_.still_holds();
+}
+
+void Communicator::rest() {
+  finish_started();
+  starts_.close();
+  shared_ = false;
+  members_.called_on(MPI_COMM_NULL);
+}
+
+bool Communicator::take_over(MPI_Comm comm, const FirstCall* first) {
+  members_.called_on(comm);
+  fast_paths_.clear();  // they skip serve(), which delivers the piggybacked blocks
+  return records_.take_over(first);
 }
 
 int Communicator::failed(int error) {
+  failed_ = true;
   if (CallState* const watched = observer_.call_state()) watched->call_ends();
   if (!members_.ended && (is_fault(error) || node_.lost_a_rank())) revoke();
   return members_.ended ? fault_on(members_.user) : error;

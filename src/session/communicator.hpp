@@ -45,11 +45,11 @@ struct CallMemory {
 /// are declared before it; only online tuning (in Decisions) and Starts refer to the whole.
 class Communicator {
  public:
-  /// Exchanges the ranks' parameters (records) and agrees on the options, if `set_up` asks for it now and no first calls
-  /// are left to the host MPI any more; otherwise be_ready() does so later. Collective over `user` if records are exchanged, else local. All calls on an
+  /// Exchanges the ranks' parameters (records) and agrees on the options, unless `set_up` or `calls` puts that off;
+  /// be_ready() does so then. Collective over `user` if records are exchanged, else local. All calls on an
   /// intercommunicator are left to the host MPI. `first`: the MPI_Alltoall in which the communicator is set up, or
   /// nullptr; its blocks are piggybacked on the records if they are small.
-  Communicator(MPI_Comm user, const Options& options, SetUp set_up = SetUp::now, const FirstCall* first = nullptr);
+  Communicator(MPI_Comm user, const Options& options, SetUp set_up, const SetupPolicy& calls, const FirstCall* first);
   ~Communicator() { close(); }
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -107,6 +107,14 @@ class Communicator {
   bool shared() const { return shared_; }
   void share() { shared_ = true; }
 
+  /// Whether a later communicator of the same ranks may take this state over. Ranks may differ. Local.
+  bool can_be_taken_over();
+  /// Ends what concerns the freed communicator only, of a state that is kept. Local.
+  void rest();
+  /// Serves `comm`, which has the ranks of the freed communicator, if all ranks offer this state for it. `first`: as for
+  /// the constructor. Returns whether they do; if not, this state must be deleted. Collective over `comm`.
+  bool take_over(MPI_Comm comm, const FirstCall* first);
+
   /// Handles an `error` of an operation on this communicator. If a rank has died, or the application has revoked the
   /// communicator, no rank waits for another here from now on. Returns the error for the application. Local.
   int failed(int error);
@@ -116,6 +124,8 @@ class Communicator {
   void close();
 
  private:
+  bool concerns_ranks_only() const;
+
   Members members_;
   FastPaths fast_paths_;
   CallObserver observer_{members_, fast_paths_};
@@ -129,6 +139,7 @@ class Communicator {
   SparseExchanges sparse_{members_};
   Starts starts_{*this};
   bool shared_ = false;
+  bool failed_ = false;  ///< an operation has failed on this rank
 };
 
 }  // namespace swapmeet

@@ -17,6 +17,7 @@
 #include "mpi/slow_wait.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
+#include "node/oversubscription.hpp"
 #include "observe/job_log.hpp"
 #include "session/communicator.hpp"
 #include "session/duplicates.hpp"
@@ -71,6 +72,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   }
   std::ranges::sort(left, {}, [](const Communicator* one) { return one->members().number; });
   for (Communicator* const communicator : left) communicator->close();
+  context().kept_states.take_all();
   guarded([] { return write_memory(context()), MPI_SUCCESS; });
   context().job.end();
   for (MPI_Comm& one : context().alone_)
@@ -179,7 +181,13 @@ void Context::end(Communicator* communicator) {
     std::erase(communicators, communicator);
     deaths.fetch_add(1, std::memory_order_release);
   }
-  delete communicator;
+  std::unique_ptr<Communicator> state(communicator);
+  if (!state->can_be_taken_over()) return;
+  state->rest();
+  const auto ranks = std::max<std::int64_t>(state->ranks(), std::min<std::int64_t>(world_ranks, processors()));
+  kept_states.keep(std::move(state));
+  // A quarter of the shared memory of a node remains for communicators of other ranks.
+  while (4 * ranks * share_bytes > 3 * options.shm_limit_bytes && kept_states.drop_first()) {}
 }
 
 Context& context() {

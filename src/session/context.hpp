@@ -20,6 +20,7 @@
 #include "choose/memory_store.hpp"
 #include "node/arenas.hpp"
 #include "node/regions.hpp"
+#include "session/kept_states.hpp"
 #include "session/recent.hpp"
 #include "team/job.hpp"
 
@@ -47,6 +48,8 @@ struct Context {
 
   Job job;  ///< all ranks, with a communicator for the library's messages
 
+  KeptStates kept_states;  ///< of freed communicators
+
   Watchdog watchdog;  ///< reports calls that make no progress
 
   Arenas arenas;                             ///< shared memory of this process and of node peers
@@ -66,7 +69,7 @@ struct Context {
   std::atomic<bool> attached{false};  ///< keyvals exist, options were read, and the exit hook is set
   std::atomic<bool> used{false};      ///< an all-to-all was called
 
-  /// Deletes the state of a communicator that is being freed.
+  /// Keeps or deletes the state of a communicator that is being freed.
   void end(Communicator* communicator);
 
   /// Communicators of this rank alone. On the first, errors are returned; the library also packs on it. On the second,

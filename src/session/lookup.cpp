@@ -5,6 +5,7 @@
 
 #include "mpi/guard.hpp"
 #include "mpi/simulation.hpp"
+#include "mpi/world_ranks.hpp"
 #include "session/communicator.hpp"
 #include "session/duplicates.hpp"
 #include "session/left_calls.hpp"
@@ -46,6 +47,30 @@ Communicator* attribute_of(MPI_Comm comm) {
   return static_cast<Communicator*>(attribute);
 }
 
+/// The state of a freed communicator with the ranks of `comm`, if all ranks have it. Collective over `comm`.
+std::unique_ptr<Communicator> taken_over(MPI_Comm comm, Context& all, const FirstCall* first) {
+  int is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  if (is_inter) return nullptr;
+  std::unique_ptr<Communicator> state = all.kept_states.take(world_ranks_of(comm));
+  return state && state->can_be_taken_over() && state->take_over(comm, first) ? std::move(state) : nullptr;
+}
+
+/// Returns a state for `comm`, which has none. Collective over `comm`, unless the exchange of parameters is put off.
+std::unique_ptr<Communicator> set_up_for(MPI_Comm comm, Context& all, SetUp set_up, const FirstCall* first) {
+  const int left = end_leaving_unobserved(comm);
+  SetupPolicy calls;
+  calls.were_left(left);
+  if (set_up == SetUp::after_first_calls || left > 0) calls.leave(first_calls_of(comm, all.options) - left);
+  const bool now = set_up != SetUp::later && !calls.leaves_more();
+  std::unique_ptr<Communicator> state;
+  if (now && !all.kept_states.empty()) state = taken_over(comm, all, first);
+  if (!state) state = std::make_unique<Communicator>(comm, all.options, set_up, calls, first);
+  const std::lock_guard lock(all.mutex);
+  all.communicators.push_back(state.get());
+  return state;
+}
+
 /// Returns what communicator_of() and serving() do, without the cache of recent communicators. Sets `left` to the counter
 /// of `comm` if this call is left to the host MPI as one of the first.
 Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, const FirstCall* first,
@@ -60,12 +85,7 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::in_mpi_call;  // it will serve all duplicates
   if (set_up == SetUp::after_first_calls) left = leaves_unobserved(comm, all.options);
   if (left) return begin_to_serve(), nullptr;
-  auto made = std::make_unique<Communicator>(comm, all.options, set_up, first);
-  {
-    const std::lock_guard lock(all.mutex);  // before MPI has its address, because push_back() may fail
-    all.communicators.push_back(made.get());
-  }
-  Communicator* const kept = made.release();
+  Communicator* const kept = set_up_for(comm, all, set_up, first).release();
   if (shared && share_with_duplicates(comm, *kept)) return kept;
   if (PMPI_Comm_set_attr(comm, all.keyval, kept) != MPI_SUCCESS) return all.end(kept), nullptr;
   // Caches still name the shared object, which has served `comm` so far.

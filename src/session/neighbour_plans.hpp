@@ -32,6 +32,9 @@ class NeighbourPlans {
   const Neighbourhood* neighbourhood() { return shared_neighbourhood().get(); }
   const std::shared_ptr<const Neighbourhood>& shared_neighbourhood();
 
+  /// Whether nothing here depends on the virtual topology yet. Local.
+  bool untouched() const { return !looked_for_neighbours_; }
+
   /// The choice for exchanges with neighbours. Collective on the first call.
   Choice choose();
   /// Makes the exchange of `spec` for `decision`. Collective. Returns "", or why there is none.

@@ -149,6 +149,12 @@ GatheredRecords read_records(const RankRecord& mine, const std::vector<RankRecor
   find_strangers(all, records);
   records.number = all.front().number;
   if (!records.strangers.empty()) return records;
+  const auto offers = [&](std::uint64_t state) { return [=](const RankRecord& rank) { return rank.state == state; }; };
+  if (!std::ranges::all_of(all, offers(RankRecord::no_state))) {
+    const bool same = std::ranges::all_of(all, offers(mine.state));
+    records.states = same ? GatheredRecords::States::same : GatheredRecords::States::different;
+    return records;
+  }
   records.agreed = std::ranges::all_of(all, [&](const RankRecord& rank) { return rank.options == mine.options; });
   records.recalled = all.front().recalled;
   records.many = all.front().many == 1;

@@ -55,13 +55,30 @@ void RecordExchange::run(const FirstCall* first, bool in_own_function) {
   decisions_.setup_policy().setup_begins();
   const auto now = observer_.doing(Doing::setting_up);
   mine_ = make_record();
-  if (first) piggybacked_ = blocks_to_piggyback(*first);
-  GatheredRecords records = [&] {
-    const SlowWait watched = watch_for_absent_ranks(members_.user);
-    return gather_records(mine_, members_.gathered(), members_.user, piggybacked_);
-  }();
+  GatheredRecords records = exchange(first);
+  if (records.states != GatheredRecords::States::none) records = exchange(first);  // no rank offers a state any more
   make_job(records, in_own_function);
   apply(std::move(records));
+}
+
+GatheredRecords RecordExchange::exchange(const FirstCall* first) {
+  piggybacked_.clear();
+  if (first) piggybacked_ = blocks_to_piggyback(*first);
+  const SlowWait watched = watch_for_absent_ranks(members_.user);
+  return gather_records(mine_, members_.gathered(), members_.user, piggybacked_);
+}
+
+bool RecordExchange::take_over(const FirstCall* first) {
+  share_with_duplicates(members_.user);
+  mine_.state = members_.number;
+  const GatheredRecords records = exchange(first);
+  if (!records.strangers.empty()) refuse_strangers(records);
+  return records.states == GatheredRecords::States::same;
+}
+
+bool RecordExchange::still_holds() const {
+  const std::uint64_t device = members_.options().devices_through_host ? 0 : device_in_use();
+  return known_ && device == mine_.device && sessions_opened == (mine_.sessions != 0);
 }
 
 int RecordExchange::begin() {

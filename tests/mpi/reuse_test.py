@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from ranks import RANK_VARIABLE
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,24 @@ def counted(launch, compiled, wheel: str, folder: Path, *variables: str, program
         reason = row["reason"].split(":")[0]
         calls[reason] = calls.get(reason, 0) + row["calls"]
     return calls
+
+
+@pytest.mark.parametrize("first", [None, "0"], ids=["auto", "0"])
+@pytest.mark.parametrize("how", ["loop", "several", "threads"])
+@pytest.mark.in_turn
+def test_communicators_take_over_what_freed_ones_had(launch, compiled, wheel: str, how: str, first: str | None) -> None:
+    env = {"SWAPMEET_FIRST_CALLS": first} if first else {}
+    done = launch(3, [compiled(wheel, "taken_over", "-pthread"), how], mpi=wheel, env=env, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "taken_over: right\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("how", ["loop", "threads"])
+def test_ranks_that_keep_nothing_are_waited_for_by_none(launch, compiled, wheel: str, how: str) -> None:
+    """A rank that explains its choices keeps nothing of a freed communicator, so that the offers of the others fail."""
+    script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && export SWAPMEET_EXPLAIN=1; exec "$@"'
+    argv = ["env", "SWAPMEET_FIRST_CALLS=0", "sh", "-c", script, "sh", compiled(wheel, "taken_over", "-pthread"), how]
+    done = launch(3, argv, mpi=wheel, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "taken_over: right\n"), done.stdout + done.stderr
 
 
 FIRST, ROUNDS = "a first call on the communicator", 60

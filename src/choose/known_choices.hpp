@@ -1,10 +1,13 @@
-/// A cache of the choices that the process has made.
+/// A cache of the last choices that the process has made. Communicators of one shape, but of other ranks, have the same.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "choose/select.hpp"
-#include "schedule/last_made.hpp"
 
 namespace swapmeet {
 
@@ -19,10 +22,18 @@ class KnownChoices {
              block_bytes <= one.choice.most_bytes && one.shape == shape && one.means == means &&
              one.knowledge == knowledge;
     };
-    return last_.find_or_make(&Known::choice, is_it, [&] {
-      return Known{collective, shape, means, knowledge,
-                   swapmeet::choose(collective, shape, block_bytes, options, means, knowledge)};
-    });
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = std::ranges::find_if(last_, is_it);
+      if (known != last_.end()) return known->choice;
+    }
+    Known made{collective, shape, means, knowledge,
+               swapmeet::choose(collective, shape, block_bytes, options, means, knowledge)};
+    Choice choice = made.choice;
+    const std::lock_guard lock(mutex_);
+    if (last_.size() < most) last_.push_back(std::move(made));
+    else last_[std::exchange(next_, (next_ + 1) % most)] = std::move(made);
+    return choice;
   }
 
  private:
@@ -33,7 +44,11 @@ class KnownChoices {
     Knowledge knowledge;
     Choice choice;
   };
-  LastMade<Known, 32> last_;
+  static constexpr std::size_t most = 32;
+
+  std::mutex mutex_;
+  std::vector<Known> last_;
+  std::size_t next_ = 0;  ///< index of the choice that is replaced next, once there are `most`
 };
 
 }  // namespace swapmeet

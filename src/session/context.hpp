@@ -15,7 +15,6 @@
 #include "observe/statistics.hpp"
 #include "observe/watchdog.hpp"
 #include "options/options.hpp"
-#include "algorithms/known_schedules.hpp"
 #include "choose/known_choices.hpp"
 #include "choose/memory_store.hpp"
 #include "node/arenas.hpp"
@@ -43,7 +42,6 @@ struct Context {
   Recorder recorder;
   MemoryStore memory;                   ///< measurements of earlier runs
   KnownChoices choices;                 ///< choices already made by `options`
-  KnownSchedules schedules;             ///< schedules already generated
   std::unique_ptr<UnderWay> under_way;  ///< started and unfinished exchanges
 
   Job job;  ///< all ranks, with a communicator for the library's messages

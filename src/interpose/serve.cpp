@@ -136,7 +136,8 @@ bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator
   Decision& decision = left ? communicator.decisions().decline(arguments.collective, first_call)
                             : decide(call, communicator, trying, trial);
   const bool ours = decision.exchange != nullptr;
-  const bool over = !arrived.empty() && (!ours || !communicator.options().algorithm);
+  const bool in_records = !ours || (communicator.records().took_over() && !communicator.options().algorithm);
+  const bool over = !arrived.empty() && in_records && !trial;
   if (over) [[unlikely]]
     std::memcpy(arguments.receive.address(0), arrived.data(), arrived.size());
   if (!observed && !trial) [[likely]] {
@@ -146,7 +147,7 @@ bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator
   }
   ends_later = &observer;
   observer.call_decided(arguments, decision, trial);
-  const bool done = ours && run(call, communicator, decision, error);
+  const bool done = !over && ours && run(call, communicator, decision, error);
   if (!done) observer.call_goes_to_host();
   if (done || over) observer.call_ends();
   return done || over;

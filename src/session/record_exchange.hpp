@@ -38,6 +38,8 @@ class RecordExchange {
   /// returns whether all ranks offer the same. `first`: as for run(). Collective, together with run() on the other
   /// ranks; waits.
   bool take_over(const FirstCall* first);
+  /// Whether a communicator has taken this state over. The same on all ranks.
+  bool took_over() const { return mine_.state != RankRecord::no_state; }
   /// Whether this rank's record would say the same now. Local.
   bool still_holds() const;
   /// Starts the exchange in the order of collectives, but does not wait for other ranks; finish() completes it. Local.

@@ -52,10 +52,11 @@ def test_communicators_take_over_what_freed_ones_had(launch, compiled, wheel: st
     assert (done.returncode, done.stdout) == (0, "taken_over: right\n"), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("setting", ["EXPLAIN", "STATS", "PHASES"])
 @pytest.mark.parametrize("how", ["loop", "threads"])
-def test_ranks_that_keep_nothing_are_waited_for_by_none(launch, compiled, wheel: str, how: str) -> None:
-    """A rank that explains its choices keeps nothing of a freed communicator, so that the offers of the others fail."""
-    script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && export SWAPMEET_EXPLAIN=1; exec "$@"'
+def test_one_rank_keeps_nothing_or_observes(launch, compiled, wheel: str, how: str, setting: str) -> None:
+    """A rank that explains or times calls keeps nothing of a freed communicator, so the offers of the others fail."""
+    script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && export SWAPMEET_{setting}=1; exec "$@"'
     argv = ["env", "SWAPMEET_FIRST_CALLS=0", "sh", "-c", script, "sh", compiled(wheel, "taken_over", "-pthread"), how]
     done = launch(3, argv, mpi=wheel, timeout=60)
     assert (done.returncode, done.stdout) == (0, "taken_over: right\n"), done.stdout + done.stderr

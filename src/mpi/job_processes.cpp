@@ -54,10 +54,8 @@ std::optional<std::string> value_of(const Environment& environment, const char* 
 
 /// The parent of `process`; 0 if it is not known.
 int parent_of(int process) {
-  const std::string text = read_proc(process, "stat");
-  const std::size_t name_ends = text.rfind(')');  // the name of a program may hold anything
-  if (name_ends == text.npos || name_ends + 4 >= text.size()) return 0;
-  return std::atoi(text.c_str() + name_ends + 4);  // ") S 123 ..."
+  const std::string text = state_and_parent(process);  // "S 123 ..."
+  return text.size() > 2 ? std::atoi(text.c_str() + 2) : 0;
 }
 
 /// The process that launched a rank on this node. It is the nearest ancestor whose rank variable differs: shells

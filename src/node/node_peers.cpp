@@ -1,7 +1,6 @@
 #include "node/node_peers.hpp"
 
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <unordered_map>
 
 #include "node/oversubscription.hpp"
+#include "schedule/kernel_file.hpp"
 
 namespace swapmeet {
 
@@ -76,12 +76,6 @@ std::int64_t find_readable(std::span<const NodeRecord> node_records, std::size_t
   }
   processes = std::move(found);
   return 0;
-}
-
-/// The PID namespace of this process; 0: not known.
-std::uint64_t process_namespace() {
-  struct stat found{};
-  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
 }
 
 /// The processes of the ranks of a node that this process can see; 0 for the others.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "evidence/line.hpp"
 #include "mpi/report.hpp"
 #include "observe/json.hpp"
 #include "observe/process.hpp"
@@ -54,12 +55,8 @@ void make_room(const std::string& file) {
 /// Returns the members that describe the job: time of its end, seconds it has run, user, job number of the batch
 /// system, host, program, version of this library, and MPI.
 JsonMembers members_of(const JobOfStatistics& job) {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char ended[32] = "";
-  std::strftime(ended, sizeof ended, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  JsonMembers all = JsonMembers().add("ended", ended).add("seconds", Json{fixed_text(job.seconds, 3)});
+  JsonMembers all =
+      JsonMembers().add("ended", date_text(std::time(nullptr))).add("seconds", Json{fixed_text(job.seconds, 3)});
   all.add("user", geteuid()).add("job", number_of_job()).add("host", host_name()).add("program", program());
   return all.add("version", job.version).add("mpi", job.mpi);
 }

@@ -1,6 +1,5 @@
 #include "observe/watchdog.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,15 +22,6 @@ namespace {
 
 constexpr std::chrono::duration<double> longest_pause{1}, least_pause{0.02};
 constexpr double looks_each_limit = 10;
-
-/// Returns the state of a process as in /proc/PID/stat, where it follows the name of the program, which may contain any
-/// character; 'X' if there is no such process.
-char state_of(int process) {
-  const std::string text = first_line_of_kernel_file("/proc/" + std::to_string(process) + "/stat");
-  if (text.empty()) return 'X';
-  const std::size_t mark = text.rfind(')');
-  return mark == text.npos || mark + 2 >= text.size() ? '?' : text[mark + 2];
-}
 
 /// Returns a function that reads the memory of another process.
 ReadMemory reader_of(const NodeRecord& process) {
@@ -90,12 +80,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines{""};
   for (const char c : text) c == '\n' ? void(lines.emplace_back()) : lines.back().push_back(c);
   return lines;
-}
-
-/// Returns the kernel's number of the namespace of process numbers; 0: unknown.
-std::uint64_t process_namespace() {
-  struct stat of{};
-  return stat("/proc/self/ns/pid", &of) == 0 ? of.st_ino : 0;
 }
 
 }  // namespace
@@ -263,7 +247,8 @@ std::vector<OtherRank> Watchdog::node_peers_of(const WatchedCommunicator& commun
   std::vector<OtherRank> all;
   for (const auto& [rank, process] : known) {
     OtherRank& other = all.emplace_back(OtherRank{rank, static_cast<int>(process.process), '?'});
-    other.process_state = state_of(other.process);
+    const std::string state = state_and_parent(other.process);
+    other.process_state = state.empty() ? 'X' : state[0];
     other.read = other.process_state != 'X' && other.process_state != 'Z' && read_call_states(process, other);
   }
   return all;

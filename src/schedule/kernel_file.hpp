@@ -1,10 +1,12 @@
-/// Readers of the kernel's files in /proc and /sys, whose sizes are unknown before they are read.
+/// Readers of the kernel's files in /proc and /sys, whose sizes are unknown before they are read, and facts from them.
 #pragma once
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace swapmeet {
@@ -28,6 +30,20 @@ inline std::string read_kernel_file(const std::string& file, std::size_t most = 
 inline std::string first_line_of_kernel_file(const std::string& file) {
   const std::string text = read_kernel_file(file, 1);
   return text.substr(0, text.find('\n'));
+}
+
+/// Returns the state of a process, a letter, and what follows it in /proc/PID/stat; "" if there is no such process. The
+/// name of the program stands before it, in parentheses, and may contain any character.
+inline std::string state_and_parent(int process) {
+  const std::string text = first_line_of_kernel_file("/proc/" + std::to_string(process) + "/stat");
+  const std::size_t name_ends = text.rfind(')');
+  return name_ends == text.npos || name_ends + 2 >= text.size() ? "" : text.substr(name_ends + 2);
+}
+
+/// Returns the kernel's number of the namespace in which this process has its number; 0: not known.
+inline std::uint64_t process_namespace() {
+  struct stat found{};
+  return ::stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
 }
 
 }  // namespace swapmeet

@@ -29,19 +29,11 @@ std::string read_statistics(std::string_view text, Options& options) {
   return "";
 }
 
-std::string read_statistics_log(std::string_view text, Options& options) {
-  if (text == "0") return "";
-  if (text.find('/') == text.npos && !text.ends_with(".jsonl"))
+/// Reads an option whose value is 0 or a file of JSON lines.
+std::string read_lines_file(std::string_view text, std::string& file) {
+  if (text != "0" && text.find('/') == text.npos && !text.ends_with(".jsonl"))
     return "must be 0, or a file name that ends in .jsonl or holds a /";
-  options.statistics_log = text;
-  return "";
-}
-
-std::string read_record(std::string_view text, Options& options) {
-  if (text == "0") return options.record_file.clear(), "";
-  if (text.find('/') == text.npos && !text.ends_with(".jsonl"))
-    return "must be 0, or a file name that ends in .jsonl or holds a /";
-  options.record_file = text;
+  file = text == "0" ? "" : text;
   return "";
 }
 
@@ -192,11 +184,12 @@ std::vector<Option> make_table() {
        "Append the same statistics of rank 0 to this file when the job ends, as one line of JSON with the time, the "
        "program and the job's number (docs/statistics.md). A file that has reached 16 MiB is renamed to FILE.1, "
        "which replaces an older one. For sites (docs/howto/site.md).",
-       "no log", read_statistics_log},
+       "no log", [](std::string_view text, Options& options) { return read_lines_file(text, options.statistics_log); }},
       {"SWAPMEET_RECORD", "0, or a file or folder", "0",
        "Write down which all-to-alls are called, with their sizes and times, for `swapmeet profile --from`: each rank "
        "a file, its rank in place of a %r in the name, or at the end; or a folder. Set it for all ranks or for none.",
-       "not recording", read_record},
+       "not recording",
+       [](std::string_view text, Options& options) { return read_lines_file(text, options.record_file); }},
       {"SWAPMEET_PHASES", "0 or 1", "0",
        "Measure how long each call packs, waits and so on, for SWAPMEET_STATS (phases: "
        "docs/traces.md).",

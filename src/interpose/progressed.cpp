@@ -49,8 +49,8 @@ class Progressed final : public Persistent {
   /// error the message has one byte, which the host MPI reports as a truncated message.
   static void complete_request(void* self, int error) {
     const char too_much = 0;
-    const auto* const told = static_cast<Progressed*>(self);
-    again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, told->tag_, told->self_comm_);
+    const auto* const request = static_cast<Progressed*>(self);
+    again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, request->tag_, request->self_comm_);
   }
 
   std::unique_ptr<Planned> planned_;  ///< nullptr until it is made, or if it could not be made

@@ -122,8 +122,8 @@ std::string groups_of(MPI_Comm comm) {
 
 }  // namespace
 
-void RecordedCall::done() const {
-  if (communicator) recorder().done(*this);
+void RecordedCall::ends() const {
+  if (communicator) recorder().call_ends(*this);
 }
 
 void Recorder::open(const std::string& pattern, int rank, int ranks, const std::string& algorithm) {
@@ -216,33 +216,33 @@ std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collecti
   return static_cast<std::uint32_t>(undescribed);
 }
 
-RecordedCall Recorder::note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
-                            const Blocks& sent) {
+RecordedCall Recorder::call_begins(RecordedCommunicator& communicator, Collective collective, bool in_place,
+                                   bool derived, const Blocks& sent) {
   const std::lock_guard lock(mutex_);
   if (file_ < 0) return {};
   const std::uint32_t exchange = exchange_of(communicator, collective, in_place, derived, sent);
   return {&communicator, exchange, communicator.calls++, Clock::now()};
 }
 
-void Recorder::done(const RecordedCall& noted) {
+void Recorder::call_ends(const RecordedCall& call) {
   const Clock::time_point end = Clock::now();
-  const std::chrono::nanoseconds time = end - noted.begin;
+  const std::chrono::nanoseconds time = end - call.begin;
   const std::lock_guard lock(mutex_);
   if (file_ < 0) return;
-  Exchange& exchange = exchanges_[noted.exchange];
+  Exchange& exchange = exchanges_[call.exchange];
   if (exchange.calls++ == 0) {
-    exchange.first = noted.call;
+    exchange.first = call.number;
     exchange.shortest = exchange.longest = time;
   }
-  exchange.last = noted.call;
+  exchange.last = call.number;
   exchange.total += time;
   exchange.shortest = std::min(exchange.shortest, time);
   exchange.longest = std::max(exchange.longest, time);
   exchange.changed = true;
-  const std::uint64_t stands_for = weight(noted.call);
-  if (stands_for > 0 && noted.communicator->index >= 0 && sampled_++ < most_samples)
-    samples_.push_back({noted.communicator->index,
-                        {static_cast<std::int64_t>(noted.call), noted.exchange, since_load(noted.begin),
+  const std::uint64_t stands_for = weight(call.number);
+  if (stands_for > 0 && call.communicator->index >= 0 && sampled_++ < most_samples)
+    samples_.push_back({call.communicator->index,
+                        {static_cast<std::int64_t>(call.number), call.exchange, since_load(call.begin),
                          nanoseconds(time), static_cast<std::int64_t>(stands_for)}});
   if (samples_.size() == most_line_samples) add_samples();
   if (end >= next_checkpoint_) checkpoint(end);

@@ -35,10 +35,10 @@ struct RecordedCommunicator {
 struct RecordedCall {
   RecordedCommunicator* communicator = nullptr;
   std::uint32_t exchange = 0;
-  std::uint64_t call = 0;
+  std::uint64_t number = 0;  ///< of the call, on its communicator
   std::chrono::steady_clock::time_point begin{};
 
-  void done() const;
+  void ends() const;
 };
 
 /// The recorder of a process. Thread-safe.
@@ -61,11 +61,11 @@ class Recorder {
   RecordedCommunicator* add(MPI_Comm comm, Rank ranks, bool inter, std::uint64_t number, bool shared);
 
   /// Records the beginning of a call, in which this rank sends `sent`.
-  RecordedCall note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
-                    const Blocks& sent);
+  RecordedCall call_begins(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
+                           const Blocks& sent);
 
   /// Records the end of a call.
-  void done(const RecordedCall& noted);
+  void call_ends(const RecordedCall& call);
 
   /// Writes the remaining data and how the program `ended`, and stops recording.
   void close(const char* ended);

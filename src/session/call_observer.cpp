@@ -128,7 +128,7 @@ void CallObserver::call_begins(const Arguments& call) {
   call_ = {};
   if (recorded_) {
     const bool derived = !call.send.contiguous() || !call.receive.contiguous();
-    call_.recorded = context().recorder.note(*recorded_, call.collective, call.in_place, derived, call.send);
+    call_.recorded = context().recorder.call_begins(*recorded_, call.collective, call.in_place, derived, call.send);
   }
   if (!observer_) return;
   if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) {
@@ -159,7 +159,7 @@ void CallObserver::call_ends() {
   const Decision& decision = *call.decision;
   const bool counts = members_.options().statistics;
   if (call.trial) call.trial->ends();
-  call.recorded.done();
+  call.recorded.ends();
   if (!observer_) {
     if (counts) call.counted.end(decision.tally());
   } else {

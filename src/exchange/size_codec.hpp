@@ -29,14 +29,14 @@ char* write_sizes(char* to, std::uint32_t count, const SizeTally& tally, bool fa
   const bool wide = failed || tally.wide();
   if (!failed && tally.listed()) {
     to = write_number<std::uint32_t>(to, listed_mark);
-    std::uint32_t told = 0;  // number of blocks encoded so far
+    std::uint32_t encoded = 0;  // number of blocks whose sizes are written
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::int64_t bytes = size(i);
       if (bytes == 0) continue;
-      to = write_varint(write_varint(to, i - told), static_cast<std::uint64_t>(bytes));
-      told = i + 1;
+      to = write_varint(write_varint(to, i - encoded), static_cast<std::uint64_t>(bytes));
+      encoded = i + 1;
     }
-    return told == count ? to : write_varint(to, count - told);
+    return encoded == count ? to : write_varint(to, count - encoded);
   }
   if (wide) to = write_number<std::uint32_t>(to, failed ? failed_mark : wide_mark);
   for (std::uint32_t i = 0; i < count; ++i)

@@ -58,11 +58,11 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
   return MPI_SUCCESS;
 }
 
-int SparseLinks::begin_barrier() { return again(PMPI_Ibarrier, peers_.comm, &meeting_); }
+int SparseLinks::begin_barrier() { return again(PMPI_Ibarrier, peers_.comm, &collective_); }
 
 int SparseLinks::barrier_over(bool& over) {
   int done = 0;
-  const int error = test_again(meeting_, done);
+  const int error = test_again(collective_, done);
   over = done != 0;
   return error;
 }
@@ -73,7 +73,7 @@ int SparseLinks::census(std::span<const SparseSend> sends, std::int64_t& expecte
     std::ranges::fill(counts_, 0);
     for (const SparseSend& send : sends) ++counts_[static_cast<std::size_t>(send.destination)];
     if (const int error =
-            again(PMPI_Ireduce_scatter_block, counts_.data(), &coming_, 1, MPI_INT, MPI_SUM, peers_.comm, &meeting_))
+            again(PMPI_Ireduce_scatter_block, counts_.data(), &coming_, 1, MPI_INT, MPI_SUM, peers_.comm, &collective_))
       return error;
   }
   const int error = barrier_over(over);

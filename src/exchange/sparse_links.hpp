@@ -58,7 +58,7 @@ class SparseLinks {
   int tags_[2];
   std::span<int> counts_;
   Requests under_way_[2], receives_;
-  MPI_Request meeting_ = MPI_REQUEST_NULL;  ///< of the barrier, or of the reduction in census()
+  MPI_Request collective_ = MPI_REQUEST_NULL;  ///< of the barrier, or of the reduction in census()
   MPI_Message found_ = MPI_MESSAGE_NULL;
   bool counting_ = false;  ///< the reduction has been started
   int coming_ = 0;         ///< result of the reduction: number of messages for this rank

@@ -55,7 +55,7 @@ char* append(char* to, const Item* items, std::size_t count) {
 
 /// Announces in `cell` the address of a message for a single copy. Returns the word `message` of the cell; 0 if the
 /// announcement does not fit or no receiver could read the memory.
-std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell, const Ring& ring) {
+std::uint64_t announce(const Transfer& transfer, const Regions& regions, Cell& cell, const Ring& ring) {
   const TypeMapView* const map = map_of(transfer);
   const std::size_t bytes = sizeof(Announcement) + transfer.pieces.size() * sizeof(RemotePiece) +
                             (map ? sizeof *map + map->loop_count * sizeof(TypeLoop) : 0);
@@ -121,7 +121,7 @@ bool advance_send(Transfer& transfer, Regions& regions) {
   } else if ((transfer.copy_by_kernel || transfer.copy_of_region) && transfer.moved == 0) {
     Cell* const cell = out.next();
     if (!cell) return false;
-    if (const std::uint64_t message = offer(transfer, regions, *cell, out.ring())) {
+    if (const std::uint64_t message = announce(transfer, regions, *cell, out.ring())) {
       charge(0, false);
       out.hand_over(*cell, message, link.in.count());
       transfer.state = Transfer::State::offered;

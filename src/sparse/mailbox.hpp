@@ -42,7 +42,7 @@ class SparseMail {
     std::vector<Letter> letters;
     std::size_t left[2] = {0, 0};  ///< number of sends of this rank that were not found yet, by channel
   };
-  struct Meeting {
+  struct CallTotals {
     Rank entered = 0;
     std::unordered_map<Rank, std::int64_t> counts;
   };
@@ -50,7 +50,7 @@ class SparseMail {
   bool late() { return !hurries_ && draw(3) == 0; }
 
   std::vector<Box> boxes_;
-  std::unordered_map<std::uint32_t, Meeting> meetings_;  ///< by call
+  std::unordered_map<std::uint32_t, CallTotals> totals_;  ///< by call
   Random random_;
   bool hurries_ = false;
 };
@@ -101,16 +101,16 @@ class SparseMailbox {
     return 0;
   }
 
-  int begin_barrier() { return ++meeting().entered, 0; }
+  int begin_barrier() { return ++totals().entered, 0; }
   int barrier_over(bool& over) { return over = all_here(), 0; }
   int census(std::span<const SparseSend> sends, std::int64_t& expected, bool& over) {
     if (!counted_) {
-      for (const SparseSend& send : sends) ++meeting().counts[send.destination];
+      for (const SparseSend& send : sends) ++totals().counts[send.destination];
       begin_barrier();
       counted_ = true;
     }
     over = all_here();
-    expected = over ? meeting().counts[me_] : 0;
+    expected = over ? totals().counts[me_] : 0;
     return 0;
   }
 
@@ -121,8 +121,8 @@ class SparseMailbox {
 
  private:
   SparseMail::Box& mine() { return mail_->boxes_[static_cast<std::size_t>(me_)]; }
-  SparseMail::Meeting& meeting() { return mail_->meetings_[call_]; }
-  bool all_here() { return meeting().entered == mail_->ranks() && !mail_->late(); }
+  SparseMail::CallTotals& totals() { return mail_->totals_[call_]; }
+  bool all_here() { return totals().entered == mail_->ranks() && !mail_->late(); }
   std::uint32_t tag() const { return call_ % 2; }
 
   int send(Rank to, Channel channel, std::vector<char> bytes) {

@@ -40,25 +40,25 @@ void CallState::make_room() {
 }
 
 void CallState::message_begins(const CallEvent& event) {
-  const Change change(*this);
-  if (get(next) == get(room)) make_room();
-  if (get(next) < get(room)) {
-    write_words(entry(get(next)), event);
-    set(next, get(next) + 1);
-  }
-  set(in_flight, get(in_flight) + 1);
+  in_change([&] {
+    if (get(next) == get(room)) make_room();
+    if (get(next) < get(room)) {
+      write_words(entry(get(next)), event);
+      set(next, get(next) + 1);
+    }
+    set(in_flight, get(in_flight) + 1);
+  });
 }
 
 void CallState::message_is_done(std::uint64_t message) {
-  const Change change(*this);
   const auto message_at = [this](Word index) { return read_words(entry(index)).message; };
-  for (Word i = get(first); i < get(next); ++i)
-    if (message_at(i) == message) {
-      write_words(entry(i), {});
-      break;
-    }
-  while (get(first) < get(next) && message_at(get(first)) == 0) set(first, get(first) + 1);
-  set(in_flight, std::max<Word>(get(in_flight) - 1, 0));
+  in_change([&] {
+    Word i = get(first);
+    while (i < get(next) && message_at(i) != message) ++i;
+    if (i < get(next)) write_words(entry(i), {});
+    while (get(first) < get(next) && message_at(get(first)) == 0) set(first, get(first) + 1);
+    set(in_flight, std::max<Word>(get(in_flight) - 1, 0));
+  });
 }
 
 bool read_here(std::uint64_t address, void* to, std::size_t bytes) {

@@ -60,18 +60,20 @@ struct CallState {
   static Word room_for(Rank ranks) { return 256 + 8 * Word{ranks}; }
 
   void call_begins(Collective what, std::int64_t sent_bytes) {
-    const Change change(*this);
-    forget();
-    set(collective, static_cast<Word>(what));
-    set(bytes, sent_bytes);
-    set(entered, get(entered) + 1);
-    set(doing, static_cast<Word>(Doing::agreeing));
+    in_change([&] {
+      forget();
+      set(collective, static_cast<Word>(what));
+      set(bytes, sent_bytes);
+      set(entered, get(entered) + 1);
+      set(doing, static_cast<Word>(Doing::agreeing));
+    });
   }
   void call_ends() {
-    const Change change(*this);
-    set(left, get(entered));
-    forget();
-    set(doing, static_cast<Word>(Doing::nothing));
+    in_change([&] {
+      set(left, get(entered));
+      forget();
+      set(doing, static_cast<Word>(Doing::nothing));
+    });
   }
 
   /// Sets the collective before the call begins, for the comparison of arguments.
@@ -79,15 +81,13 @@ struct CallState {
 
   /// Sets the activity and returns the previous one.
   Doing does(Doing now) {
-    const Change change(*this);
     const auto before = static_cast<Doing>(get(doing));
-    set(doing, static_cast<Word>(now));
+    in_change([&] { set(doing, static_cast<Word>(now)); });
     return before;
   }
   void moved() { set(moves, get(moves) + 2); }
   void steps(std::size_t index) {
-    const Change change(*this);
-    set(step, static_cast<Word>(index));
+    in_change([&] { set(step, static_cast<Word>(index)); });
   }
   /// Lists a message that begins. Without room it is only counted.
   void message_begins(const CallEvent& event);
@@ -102,17 +102,12 @@ struct CallState {
   static void set(Word& word, Word value) { std::atomic_ref(word).store(value, std::memory_order_release); }
 
  private:
-  /// A scope in which words change.
-  class Change {
-   public:
-    explicit Change(CallState& state) : moves_(state.moves) { set(moves_, get(moves_) + 1); }
-    ~Change() { set(moves_, get(moves_) + 1); }
-    Change(const Change&) = delete;
-    Change& operator=(const Change&) = delete;
-
-   private:
-    Word& moves_;
-  };
+  /// Calls change(), which changes words.
+  void in_change(auto change) {
+    set(moves, get(moves) + 1);
+    change();
+    set(moves, get(moves) + 1);
+  }
 
   Word* entry(Word index) const;
   void make_room();

@@ -1,7 +1,6 @@
 #include "observe/stall.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -17,24 +16,22 @@ namespace {
 
 constexpr std::size_t most_listed = 8;  ///< messages, and ranks in the same call
 
-constexpr std::array<std::string_view, 9> doing_names{"nothing",    "setting up", "sharing memory", "agreeing", "sizes",
-                                                      "exchanging", "host",       "planning",       "checking"};
+/// For each Doing its name in files, and words for the end of "it is ...".
+constexpr struct {
+  std::string_view name, words;
+} doing_texts[] = {
+    {"nothing", "between calls"},
+    {"setting up", "setting up the communicator, for which it waits for all its ranks"},
+    {"sharing memory", "setting up shared memory, for which it waits for all ranks"},
+    {"agreeing", "agreeing with all ranks on how to serve the call"},
+    {"sizes", "agreeing with all ranks on sizes"},
+    {"exchanging", "exchanging"},
+    {"host", "in the host MPI, which serves the call"},
+    {"planning", "planning an exchange, for which it waits for all ranks"},
+    {"checking", "comparing its arguments with those of all ranks"},
+};
 
-/// Returns the activity in words, as the end of "it is ...".
-std::string words(Doing doing) {
-  switch (doing) {
-    case Doing::setting_up: return "setting up the communicator, for which it waits for all its ranks";
-    case Doing::sharing_memory: return "setting up shared memory, for which it waits for all ranks";
-    case Doing::agreeing: return "agreeing with all ranks on how to serve the call";
-    case Doing::sizes: return "agreeing with all ranks on sizes";
-    case Doing::exchanging: return "exchanging";
-    case Doing::host: return "in the host MPI, which serves the call";
-    case Doing::planning: return "planning an exchange, for which it waits for all ranks";
-    case Doing::checking: return "comparing its arguments with those of all ranks";
-    case Doing::nothing: break;
-  }
-  return "between calls";
-}
+std::string words(Doing doing) { return std::string(doing_texts[static_cast<std::size_t>(doing)].words); }
 
 bool is_world(const WatchedCommunicator& comm) {
   for (std::size_t rank = 0; rank < comm.world_ranks.size(); ++rank)
@@ -224,7 +221,7 @@ JsonMembers json_of(const Stall& stall) {
   JsonMembers json;
   json.add("seconds", Json{fixed_text(stall.seconds, 1)}).add(json_of(stall.communicator)).add("call", state.call());
   json.add("collective", Json{collective.empty() ? "null" : json_text(collective)}).add("bytes", state.bytes);
-  json.add("algorithm", stall.algorithm).add("doing", doing_names[static_cast<std::size_t>(state.doing)]);
+  json.add("algorithm", stall.algorithm).add("doing", doing_texts[static_cast<std::size_t>(state.doing)].name);
   json.add("step", state.step).add("messages", json_list(state.messages, ", ", message_json));
   return json.add("more_messages", state.more_messages).add("says", words(state.does()));
 }

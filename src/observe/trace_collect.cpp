@@ -1,7 +1,9 @@
-#include "observe/trace_collect.hpp"
+/// Collects the traces of all ranks on rank 0, with times by one clock.
+#include "observe/trace_file.hpp"
 
 #include "observe/observer.hpp"
 #include "observe/process.hpp"
+#include "team/team.hpp"
 
 namespace swapmeet {
 

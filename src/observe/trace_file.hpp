@@ -12,6 +12,7 @@ namespace swapmeet {
 
 struct Json;
 class JsonMembers;
+class Team;
 
 /// The description of a traced call. The same on all ranks.
 struct TracedCall {
@@ -63,5 +64,10 @@ class TraceFile {
   std::int64_t origin_ns_ = 0;  ///< the earliest beginning of the call, by the clock of rank 0
   const char* separator_ = "\n";
 };
+
+/// Relates the clocks of all ranks of `team` (nullptr: one rank only) to that of rank 0. Rank 0 then fetches the traces
+/// one by one and writes them to `file`. Collective.
+void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent, const Team* team, Rank rank,
+                   std::FILE* file);
 
 }  // namespace swapmeet

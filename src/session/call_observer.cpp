@@ -9,7 +9,7 @@
 #include "session/context.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
-#include "observe/trace_collect.hpp"
+#include "observe/trace_file.hpp"
 #include "schedule/output_file.hpp"
 
 namespace swapmeet {

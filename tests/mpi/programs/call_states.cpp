@@ -1,5 +1,5 @@
 // What a watchdog reads of a rank that exchanges messages, out of the memory of its process (src/observe/call_state.hpp).
-//   many MESSAGES  the first message is never done; so many begin and end after it
+//   many MESSAGES  the first message and the last are never done; so many begin and end between them, on 3 ranks
 //   all MESSAGES   so many are in flight at once, and those that do not come are the first and the last
 //   torn           a thread reads while another writes: every message that it reads is one that was written
 //   large          a message that is one element of a type of 3 GiB
@@ -86,7 +86,7 @@ void show_large(CallState& state) {
 }  // namespace
 
 int main(int count, char** words) {
-  const int messages = count > 2 ? std::atoi(words[2]) : 0, ranks = messages;
+  const int messages = count > 2 ? std::atoi(words[2]) : 0, ranks = std::strcmp(words[1], "all") ? 3 : messages;
   CallState state;
   state.room = CallState::room_for(ranks);
   auto list = std::make_unique<CallEvent[]>(static_cast<std::size_t>(state.room));
@@ -96,6 +96,7 @@ int main(int count, char** words) {
     state.message_begins(begins(1));
     for (int i = 2; i < messages; ++i)
       state.message_begins(begins(i)), state.message_is_done(static_cast<std::uint64_t>(i));
+    state.message_begins(begins(messages));
     show(state);
   } else if (!std::strcmp(words[1], "all")) {
     for (int i = 1; i <= messages; ++i) state.message_begins(begins(i));

@@ -70,12 +70,6 @@ std::int64_t hash_of(const std::string& name) {
   return name.empty() ? 0 : static_cast<std::int64_t>(hash.value() >> 1);
 }
 
-CallState copy_of(const CallState& state) {
-  CallState copy;
-  read_here(reinterpret_cast<std::uintptr_t>(&state), &copy, sizeof copy);
-  return copy;
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines{""};
   for (const char c : text) c == '\n' ? void(lines.emplace_back()) : lines.back().push_back(c);
@@ -175,18 +169,13 @@ void Watchdog::watch() {
   write(JsonMembers().add("event", "ends"));
 }
 
-std::vector<CallState> Watchdog::states() const {
-  std::vector<CallState> seen;
-  for (const CallState& state : published_->states)
-    if (CallState::get(state.communicator) != 0) seen.push_back(copy_of(state));
-  return seen;
-}
-
 void Watchdog::look(std::chrono::duration<double> passed) {
   bool in_call = false;
   std::int64_t moves = 0;
   for (std::size_t i = 0; i < CallStates::most; ++i) {
-    const CallState seen = copy_of(published_->states[i]);
+    const auto address = reinterpret_cast<std::uintptr_t>(&published_->states[i]);
+    CallState seen;
+    read_here(address, &seen, sizeof seen);
     Track& track = tracks_[i];
     moves += seen.moves;
     const bool busy = seen.communicator != 0 && seen.does() != Doing::nothing;
@@ -200,7 +189,7 @@ void Watchdog::look(std::chrono::duration<double> passed) {
     if (seen.background != 0 && std::exchange(track.looks, seen.looks) == seen.looks) continue;
     track.still += passed;
     if (track.reported || track.still.count() < setting_.seconds) continue;
-    const CallStateCopy all = copy_of_call_state(reinterpret_cast<std::uintptr_t>(&published_->states[i]), read_here);
+    const CallStateCopy all = copy_of_call_state(address, read_here);
     if (all.moves != seen.moves) continue;
     track.reported = true;
     track.number = seen.number;
@@ -214,20 +203,21 @@ void Watchdog::look(std::chrono::duration<double> passed) {
   report_no_call();
 }
 
-std::shared_ptr<const WatchedCommunicator> Watchdog::watched_communicator(const CallState& seen) {
+std::shared_ptr<const WatchedCommunicator> Watchdog::watched_communicator(std::int64_t number) {
   const std::lock_guard lock(mutex_);
-  const auto found = communicators_.find(seen.communicator);
+  const auto found = communicators_.find(number);
   return found == communicators_.end() ? nullptr : found->second;
 }
 
 void Watchdog::report(const CallStateCopy& seen, double seconds) {
-  const std::shared_ptr<const WatchedCommunicator> communicator = watched_communicator(seen);
+  const std::shared_ptr<const WatchedCommunicator> communicator = watched_communicator(seen.communicator);
   if (!communicator) return;  // it has just been freed
   const auto* const tally = reinterpret_cast<const Tally*>(static_cast<std::uintptr_t>(seen.tally));
   std::vector<NamedNumber> known;
-  for (const CallState& state : states())
-    if (const auto named = watched_communicator(state); named && state.number != CallState::no_number)
-      known.push_back({state.number, named->name});
+  for (const CallState& state : published_->states)
+    if (const auto named = watched_communicator(CallState::get(state.communicator)))
+      if (const std::int64_t number = CallState::get(state.number); number != CallState::no_number)
+        known.push_back({number, named->name});
   const Stall stall{
       setting_.rank,   seconds, *communicator, seen, tally ? tally->algorithm : "", node_peers_of(*communicator),
       std::move(known)};
@@ -257,10 +247,10 @@ std::vector<OtherRank> Watchdog::node_peers_of(const WatchedCommunicator& commun
 /// Reports to the file only that this rank is in no call: it may be computing, but other ranks may wait for it.
 void Watchdog::report_no_call() {
   std::vector<Json> communicators;
-  for (const CallState& state : states())
-    if (const std::shared_ptr<const WatchedCommunicator> communicator = watched_communicator(state)) {
-      JsonMembers one = JsonMembers().add("communicator", state.number).add(json_of(*communicator));
-      communicators.push_back(one.add("calls", state.left).object());
+  for (const CallState& state : published_->states)
+    if (const auto communicator = watched_communicator(CallState::get(state.communicator))) {
+      JsonMembers one = JsonMembers().add("communicator", CallState::get(state.number)).add(json_of(*communicator));
+      communicators.push_back(one.add("calls", CallState::get(state.left)).object());
     }
   JsonMembers record = JsonMembers().add("event", "no call").add("seconds", Json{fixed_text(no_call_.count(), 1)});
   record.add("finalizes", CallState::get(published_->finalizes) != 0).add("communicators", json_list(communicators));

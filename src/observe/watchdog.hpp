@@ -67,9 +67,8 @@ class Watchdog {
   void report_no_call();
   void tell(const std::string& text, const JsonMembers& record);
   void write(const JsonMembers& record);
-  /// Copies of the call states in use.
-  std::vector<CallState> states() const;
-  std::shared_ptr<const WatchedCommunicator> watched_communicator(const CallState& seen);
+  /// The communicator with this number in the process; nullptr if it has been freed, or for 0.
+  std::shared_ptr<const WatchedCommunicator> watched_communicator(std::int64_t number);
 
   Setting setting_;
   std::unique_ptr<CallStates> published_;

@@ -166,8 +166,6 @@ bool Coroutine::begin(std::function<void()> body) {
 
 // Functions that read `current` are not inlined: after a suspension the body may run in another thread, in which
 // `current` has another address.
-[[gnu::noinline]] bool Coroutine::here() { return current != nullptr; }
-
 SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
   Coroutine& self = *current;
   self.stack_->begin();

@@ -1,6 +1,7 @@
 /// Coroutines with stacks of their own. They execute code that waits for other ranks in a place that must not wait: the
 /// code is suspended and later resumed where it was. They serve rare operations, such as setting up a communicator in
-/// the progress of the host MPI. Exchanges do not need them: the engine resumes an exchange without a stack.
+/// the progress of the host MPI (team/steps.hpp). Exchanges do not need them: the engine resumes an exchange without a
+/// stack.
 #pragma once
 
 #include <ucontext.h>
@@ -32,9 +33,6 @@ class Coroutine {
   /// Executes the body until it suspends or ends. Returns whether it has ended. Any thread may call it, one at a time,
   /// also from within the body of another coroutine.
   bool resume();
-
-  /// Whether the caller is the body of a coroutine.
-  static bool here();
 
   /// Suspends the calling body: returns to the caller of resume().
   static void suspend();

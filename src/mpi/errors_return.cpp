@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "mpi/coroutine.hpp"
 #include "mpi/progress.hpp"
 
 namespace swapmeet {
@@ -16,7 +15,7 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
 
 /// Whether the error handler of `comm` need not be replaced, and another thread might read it meanwhile.
 bool stays(MPI_Comm comm) {
-  if (Coroutine::here() || !has_several_threads()) return false;
+  if (!has_several_threads()) return false;
   MPI_Errhandler present = handler_of(comm);
   const bool predefined = present == MPI_ERRORS_ARE_FATAL || present == MPI_ERRORS_RETURN;
   if (present != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&present);
@@ -42,7 +41,7 @@ MPI_Errhandler ErrorsReturn::quiet_handler() {
 ErrorsReturn::ErrorsReturn(MPI_Comm comm) : ErrorsReturn(comm, stays(comm) ? MPI_ERRHANDLER_NULL : quiet_handler()) {}
 
 ErrorsReturn::ErrorsReturn(MPI_Comm comm, MPI_Errhandler quiet) : comm_(comm), quiet_(quiet) {
-  if (Coroutine::here() || quiet == MPI_ERRHANDLER_NULL) return;
+  if (quiet == MPI_ERRHANDLER_NULL) return;
   raised = MPI_SUCCESS;
   handler_ = handler_of(comm);
   if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(comm, quiet);

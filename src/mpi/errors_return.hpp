@@ -6,8 +6,8 @@
 namespace swapmeet {
 
 /// A scope in which MPI calls on `comm` return their errors instead of calling the application's error handler. The
-/// failing calls are the library's own; the application's handler is called once, with the error of the whole call. Has
-/// no effect in a coroutine, where ranks agree by messages of the library. Local.
+/// failing calls are the library's own; the application's handler is called once, with the error of the whole call.
+/// Local.
 class ErrorsReturn {
  public:
   /// Leaves MPI_ERRORS_ARE_FATAL and MPI_ERRORS_RETURN in place if several threads may call MPI: another thread may read

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "mpi/coroutine.hpp"
 #include "observe/observer.hpp"
 #include "observe/record.hpp"
 #include "session/call.hpp"
@@ -33,10 +32,9 @@ class CallObserver {
   /// Where the calls are published for the watchdog; nullptr: they are not watched.
   CallState* call_state() const { return observer_ ? observer_->call_state() : nullptr; }
 
-  /// Shows the watchdog that this rank is doing `what`, until the returned object is destroyed.
-  [[nodiscard]] DoingNow doing(Doing what) const {
-    return {observer_ && !Coroutine::here() ? call_state() : nullptr, what};
-  }
+  /// Shows the watchdog that this rank is doing `what`, until the returned object is destroyed. Work that is executed in
+  /// steps is not shown: the rank does something else between them.
+  [[nodiscard]] DoingNow doing(Doing what) const { return {members_.in_steps() ? nullptr : call_state(), what}; }
 
   // The events of a blocking call, in their order. They are collective for a call that is traced.
 

@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "mpi/coroutine.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "mpi/world_ranks.hpp"
@@ -120,7 +119,7 @@ void Decisions::learn_from_first_calls(Collective collective) {
 
 void Decisions::measure_network() {
   if (simulated || members_.nodes() == 1 || members_.options().trials_share == 0 || members_.options().algorithm ||
-      Coroutine::here())
+      members_.in_steps())
     return;
   if (knowledge_.network.complete() || !members_.has_messages()) return;
   const std::vector<std::int32_t>& nodes = members_.shape.hierarchy.front();

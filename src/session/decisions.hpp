@@ -73,7 +73,7 @@ class Decisions {
   void note(Evidence measured);
   EarlierRuns& earlier_runs() { return earlier_runs_; }
   /// Measures the network between nodes, so that the model can price trials by it, unless it is known, is not needed,
-  /// or cannot be measured here. In a coroutine it is not measured, because that would delay the host MPI's progress.
+  /// or cannot be measured here. It is not measured in steps, because that would delay the host MPI's progress.
   /// Collective.
   void measure_network();
 

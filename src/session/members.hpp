@@ -44,6 +44,8 @@ struct Members {
   std::int64_t nodes() const { return node_count; }
   /// Whether the ranks can send messages to each other. False until the records are exchanged; the same on all ranks.
   bool has_messages() const { return team && team->has_messages(); }
+  /// Whether work for a started exchange is being executed in steps (team/steps.hpp).
+  bool in_steps() const { return team && team->in_steps(); }
   /// The limits on gathering records, the same on all ranks.
   const Options::Gathered& gathered() const;
   /// Whether every rank receives the records of all ranks. On more ranks they are only reduced.

@@ -45,9 +45,7 @@ void Planned::begin() {
 
 /// Advances the agreement on trials. Returns whether it is over.
 bool Planned::settle() {
-  const auto body = [this] { guarded([&] { return tuning_->settle(), MPI_SUCCESS; }); };
-  if (!settling_->under_way() && !settling_->begin(body)) return false;  // memory may be available later
-  return settling_->resume();
+  return settling_->advance(*team_->team, [this] { return tuning_->settle(), MPI_SUCCESS; }) != unfinished;
 }
 
 void Planned::advance() {

@@ -12,10 +12,10 @@
 #include "exchange/exchange.hpp"
 #include "node/node_peers.hpp"
 #include "observe/statistics.hpp"
-#include "mpi/coroutine.hpp"
 #include "session/call.hpp"
 #include "session/started_tuning.hpp"
 #include "session/under_way.hpp"
+#include "team/steps.hpp"
 #include "team/team.hpp"
 
 namespace swapmeet {
@@ -115,7 +115,7 @@ class Planned final : public Ongoing {
   /// Chooses between `exchange` and `single` of the executor; nothing: there is no `single`.
   std::optional<StartedTuning> tuning_;
   bool settles_ = false;                                ///< the ranks are agreeing on trials before the exchange
-  std::optional<Coroutine> settling_;                   ///< coroutine in which they agree; nothing: no trials
+  std::optional<Steps> settling_;                       ///< steps in which they agree; nothing: no trials
   StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< arm of the last exchange
   std::array<Tally*, 2> tallies_{};                     ///< statistics of each arm; nullptr: not counted
   CallCount counted_;                                   ///< of the last exchange, if exchanges are counted

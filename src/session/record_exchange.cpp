@@ -6,8 +6,8 @@
 #include <string>
 
 #include "buffers/device.hpp"
-#include "mpi/coroutine.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/outcome.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
@@ -18,6 +18,7 @@
 #include "session/disagreement.hpp"
 #include "session/duplicates.hpp"
 #include "team/agreement.hpp"
+#include "team/messages.hpp"
 
 namespace swapmeet {
 
@@ -58,7 +59,7 @@ void RecordExchange::run(const FirstCall* first, bool in_own_function) {
   GatheredRecords records = exchange(first);
   if (records.states != GatheredRecords::States::none) records = exchange(first);  // no rank offers a state any more
   make_job(records, in_own_function);
-  apply(std::move(records));
+  apply(std::move(records), false);
 }
 
 GatheredRecords RecordExchange::exchange(const FirstCall* first) {
@@ -106,18 +107,20 @@ void RecordExchange::end() {
   known_ = true;
   const int error = [&] {
     const SlowWait watched = watch_for_absent_ranks(members_.user);
-    return arrival_ == MPI_REQUEST_NULL ? MPI_SUCCESS : finish_suspended(arrival_);
+    return wait();
   }();
   GatheredRecords records;
   if (error) records.fault = is_fault(error);
   else records = read_records(mine_, gathered_);
   gathered_ = {};
-  apply(std::move(records));
+  apply(std::move(records), true);
 }
 
-void RecordExchange::wait() {
-  if (arrival_ != MPI_REQUEST_NULL) [[unlikely]]
-    finish_suspended(arrival_);
+int RecordExchange::wait() {
+  int done = 0, error = MPI_SUCCESS;
+  while (arrival_ != MPI_REQUEST_NULL && !error && !done)
+    if (error = test_again(arrival_, done); !error && !done) pass_time(*members_.team);
+  return error;
 }
 
 /// Makes the record that this rank sends, and reserves its part of shared memory. Local.
@@ -173,9 +176,9 @@ void RecordExchange::make_job(const GatheredRecords& records, bool in_own_functi
   members_.starts_on_host = context().job.facts().starts_on_host;  // calls that were started before were the host MPI's
 }
 
-/// Applies the result of the exchange of records. Collective: the ranks exchange the numbers of their teams if the
+/// Applies the result of the exchange of records. `begun`: it was begun in a start. Collective: the ranks exchange the numbers of their teams if the
 /// records lack them, and look for the difference if their options differ; otherwise it does not communicate.
-void RecordExchange::apply(GatheredRecords records) {
+void RecordExchange::apply(GatheredRecords records, bool begun) {
   members_.number = records.number;
   refuse_strangers(records);
   if (!members_.refusal.empty()) return;
@@ -202,7 +205,7 @@ void RecordExchange::apply(GatheredRecords records) {
     return;
   }
   members_.refusal = "the ranks disagree on the SWAPMEET_ variables";
-  if (Coroutine::here() && !members_.has_messages()) return;  // further agreements would need messages
+  if (begun && !members_.has_messages()) return;  // further agreements would need messages
   warn_once(members_.refusal,
             disagreement(members_.options(), members_.peers) +
                 "; using the host MPI. Give every rank the same environment, and the same tuning file.");

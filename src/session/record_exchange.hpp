@@ -48,7 +48,8 @@ class RecordExchange {
   /// Makes the exchange, or completes the one that was begun, unless the records are known. Collective; waits.
   void finish();
   /// Waits until an exchange that was begun is complete: until then the application must not free its communicator.
-  void wait();
+  /// Returns as MPI does.
+  int wait();
 
   /// Whether the records have been exchanged.
   bool known() const { return known_; }
@@ -64,7 +65,7 @@ class RecordExchange {
   std::vector<char> blocks_to_piggyback(const FirstCall& first);
   RankRecord make_record();
   void make_job(const GatheredRecords& records, bool in_own_function);
-  void apply(GatheredRecords records);
+  void apply(GatheredRecords records, bool begun);
   void refuse_strangers(const GatheredRecords& records);
   void leave_devices_alone(std::string_view driver);
 

@@ -297,14 +297,12 @@ StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one)
   return found.get();
 }
 
-/// Makes the agreements of the ranks for `one`, in a coroutine.
+/// Makes the agreements of the ranks for `one`, in steps.
 int StartedQueue::prepare(StartedExchange& one) {
-  const auto body = [this, &one] { one.error = guarded([&] { return settle(one); }); };
-  if (!preparing_.under_way() && !preparing_.begin(body)) return unfinished;  // memory may be available later
-  return preparing_.resume() ? one.error : unfinished;
+  return preparing_.advance(*communicator_.members().team, [this, &one] { return settle(one); });
 }
 
-/// The body of that coroutine: makes the agreements, and waits for the other ranks.
+/// Makes these agreements, and waits for the other ranks.
 int StartedQueue::settle(StartedExchange& one) {
   communicator_.records().finish();
   if (!communicator_.members().has_messages()) return MPI_ERR_OTHER;  // this library's exchanges need messages

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/coroutine.hpp"
 #include "observe/observer.hpp"
 #include "session/call.hpp"
 #include "session/started_tuning.hpp"
 #include "session/under_way.hpp"
+#include "team/steps.hpp"
 
 namespace swapmeet {
 
@@ -74,7 +74,7 @@ class StartedQueue final : public Ongoing {
 
   Communicator& communicator_;
   std::deque<StartedExchange*> waiting_;  ///< in the order of their starts; the first one is being executed
-  Coroutine preparing_;
+  Steps preparing_;
   /// The trials for exchanges of one collective with block sizes of one class.
   struct TrialOfStarts {
     StartedTuning tuning;

@@ -1,7 +1,5 @@
 #include "team/agreement.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -30,6 +28,9 @@ int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
   return error == MPI_SUCCESS || is_fault(error) || !arrived(error) ? error : MPI_SUCCESS;
 }
 
+/// Whether the ranks agree by messages of the team.
+bool by_messages(const Peers& peers) { return peers.team && peers.team->in_steps(); }
+
 }  // namespace
 
 int ranks_of(const Peers& peers) {
@@ -47,7 +48,7 @@ int rank_in(const Peers& peers) {
 }
 
 int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers) {
-  if (Coroutine::here()) return gather_by_messages(*peers.team, mine, bytes, static_cast<char*>(all));
+  if (by_messages(peers)) return gather_by_messages(*peers.team, mine, bytes, static_cast<char*>(all));
   const int count = static_cast<int>(bytes);
   return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), peers.comm,
                  [&] { return PMPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, peers.comm); });
@@ -59,13 +60,6 @@ int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MP
                  [&] { return native().alltoall(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
 }
 
-int finish_suspended(MPI_Request& request) {
-  int done = 0, error = MPI_SUCCESS;
-  while (error = test_again(request, done), !error && !done)
-    Coroutine::here() ? Coroutine::suspend() : void(sched_yield());
-  return error;
-}
-
 int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
                  std::size_t most_gathered_bytes) {
   auto* const result = static_cast<char*>(values);
@@ -73,7 +67,7 @@ int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, 
   const int ranks = ranks_of(peers);
   int error = MPI_SUCCESS;
   const auto number = static_cast<std::size_t>(ranks);
-  if (Coroutine::here() || number * bytes <= most_gathered_bytes) {
+  if (by_messages(peers) || number * bytes <= most_gathered_bytes) {
     std::vector<char> all(number * bytes);
     error = gather_bytes(mine.data(), bytes, all.data(), ranks, peers);
     // Reduces the upper half of the values into the lower half until one is left, which takes few calls.
@@ -106,7 +100,7 @@ bool no_rank_has(const std::string& problem, std::string& first, const Peers& pe
 }
 
 int broadcast(void* data, int bytes, int root, const Peers& peers) {
-  if (Coroutine::here()) return broadcast_by_messages(*peers.team, data, static_cast<std::size_t>(bytes), root);
+  if (by_messages(peers)) return broadcast_by_messages(*peers.team, data, static_cast<std::size_t>(bytes), root);
   const ErrorsReturn quiet(peers.comm);
   // MPI_Bcast is not used: its first call on a communicator can take many milliseconds (Open MPI 5.0.11).
   return again([&] {

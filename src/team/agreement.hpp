@@ -1,7 +1,7 @@
 /// Agreement of the ranks of a communicator: reductions, gathers and broadcasts of a few bytes. Several ranks agree on
-/// something only by these functions. Outside of coroutines they use collective calls of the host MPI on the
-/// application's communicator, where calls come in the same order on all ranks. In a coroutine, which must not wait and
-/// has no such order, they use messages of the team.
+/// something only by these functions. In blocking calls they use collective calls of the host MPI on the application's
+/// communicator, where calls come in the same order on all ranks. Work that is executed in steps (steps.hpp) must not
+/// wait and has no such order: for it they use messages of the team.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "mpi/coroutine.hpp"
 #include "mpi/errors_return.hpp"
 #include "mpi/mpi.hpp"
 #include "team/peers.hpp"
 
 namespace swapmeet {
-
-/// Waits until `request` is complete. A coroutine is suspended meanwhile. Returns an MPI error code.
-int finish_suspended(MPI_Request& request);
 
 /// The number of ranks, and this rank's number among them. Local.
 int ranks_of(const Peers& peers);
@@ -57,8 +53,8 @@ int gather(const Item& mine, std::vector<Item>& all, const Peers& peers) {
 }
 
 /// All-to-all by the host MPI: each rank of `comm` gets its `bytes` bytes of `mine`, and `all` gets the bytes that the
-/// ranks have for this one, both in the order of ranks. Collective; must not be called in a coroutine. A failed call is
-/// repeated unless its results have arrived nonetheless. Returns an MPI error code.
+/// ranks have for this one, both in the order of ranks. Collective; for blocking calls only. A failed call is repeated
+/// unless its results have arrived nonetheless. Returns an MPI error code.
 int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm);
 
 /// Broadcast of `bytes` bytes of `root`. Collective. A failed call is repeated. Returns an MPI error code.

@@ -36,11 +36,11 @@ int start_send(const Team& team, const Wire& wire, int tag, MPI_Request* request
   return again(isend, part, team.address(wire.peer), team.tag_to(wire.peer, tag), team.comm(), request);
 }
 
-/// Waits for a message. A coroutine is suspended meanwhile.
+/// Waits for a message, or ends the step.
 int finish(MPI_Request& request, const Team& team) {
-  if (!Coroutine::here()) return wait(request, MPI_STATUS_IGNORE, team);
+  if (!team.in_steps()) return wait(request, MPI_STATUS_IGNORE, team);
   int done = 0, error = MPI_SUCCESS;
-  while (error = test_again(request, done, MPI_STATUS_IGNORE, team), !error && !done) Coroutine::suspend();
+  while (error = test_again(request, done, MPI_STATUS_IGNORE, team), !error && !done) pass_time(team);
   return error;
 }
 
@@ -105,6 +105,8 @@ int wait(MPI_Request& request, MPI_Status* status, const Team& team) {
     if (looks >= patience) sched_yield();
   }
 }
+
+void pass_time(const Team& team) { team.in_steps() ? Coroutine::suspend() : void(sched_yield()); }
 
 int largest_of_all(Team& team, std::span<std::int64_t> values, std::span<std::int64_t> room) {
   const Rank ranks = team.ranks(), rank = team.rank();

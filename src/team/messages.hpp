@@ -1,7 +1,7 @@
 /// Small collectives of the ranks of a team, by messages of the library, and tests of single messages. Each collective
-/// is called by all ranks of the team, or by the given members, and waits. In a coroutine (mpi/coroutine.hpp), which
-/// must not wait, it suspends the coroutine meanwhile. So the same code serves blocking and non-blocking calls.
-/// Requires Team::has_messages().
+/// is called by all ranks of the team, or by the given members, and waits. In work that is executed in steps
+/// (steps.hpp) it ends the step instead of waiting. So the same code serves blocking and non-blocking calls. Requires
+/// Team::has_messages().
 ///
 /// All functions return an MPI error code. After an error of a collective the team must not exchange anything any more,
 /// and memory that a message in flight may still use is never freed.
@@ -34,8 +34,12 @@ inline int test_again(MPI_Request& request, int& done, MPI_Status* status, const
                       [&] { return test(request, done, status, team); });
 }
 
-/// Waits for a message. It does not suspend a coroutine, so it must not be called in one.
+/// Waits for a message. It ends no step, so it must not be called in work that is executed in steps.
 int wait(MPI_Request& request, MPI_Status* status, const Team& team);
+
+/// Lets time pass while this rank waits for others of `team`: ends the step of work that is executed in steps, else yields
+/// the core.
+void pass_time(const Team& team);
 
 /// Replaces each element of `values` by the largest of all ranks. All ranks must have the same number of elements.
 /// `room` has twice as many elements; it must stay allocated after an error. The algorithm is dissemination: in round k

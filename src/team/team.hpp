@@ -68,6 +68,10 @@ class Team {
   /// unknown.
   void called(MPI_Comm user) { user_ = user; }
 
+  /// Whether the work that uses the team is executed in steps (steps.hpp), so that it must not wait.
+  bool in_steps() const { return in_steps_; }
+  void executes_in_steps(bool now) { in_steps_ = now; }
+
   /// Checks for a fault, if ranks may die. Returns the error for a member that must not wait any more, or MPI_SUCCESS.
   /// `closely` also checks whether a member has died, which costs more. Local.
   int fault(bool closely) const;
@@ -81,7 +85,7 @@ class Team {
   Rank rank_;
   std::int32_t number_;
   int own_mark_ = 0;
-  bool has_messages_ = false;
+  bool has_messages_ = false, in_steps_ = false;
   std::vector<int> marks_;  ///< summand of tags to each member (Tags::of_team()); empty if all equal own_mark_
   std::atomic<bool> lost_{false}, ended_{false};
   MPI_Comm user_;

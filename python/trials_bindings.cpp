@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "bindings.hpp"
-#include "choose/comparison.hpp"
 #include "choose/first_calls.hpp"
 #include "choose/setup_policy.hpp"
 #include "choose/trials.hpp"
@@ -31,7 +30,8 @@ void bind_trials(nb::module_& m) {
             std::vector<Expectation> expected;
             for (const auto& [seconds, deviation, calls] : arms)
               expected.push_back({Spec{}, {std::log(seconds), deviation}, seconds, calls});
-            new (self) Trials(share, expected, usual, {common, own}, {calls_before, in_a_row, early_calls});
+            new (self) Trials(share, expected, usual, {common, own},
+                              {calls_before, TrialRows::of_calls(in_a_row), early_calls});
           },
           "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0,
           "in_a_row"_a = 1, "early_calls"_a = Trials::early_calls,
@@ -43,15 +43,31 @@ void bind_trials(nb::module_& m) {
           [](Trials* self, double share, const std::vector<Expectation>& arms, int usual, double common, double own,
              std::int64_t calls_before, double early_calls) {
             if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
-            new (self) Trials(share, arms, usual, {common, own}, {calls_before, 1, early_calls});
+            new (self) Trials(share, arms, usual, {common, own}, {calls_before, TrialRows{}, early_calls});
           },
           "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0,
           "early_calls"_a = Trials::early_calls)
       .def_prop_ro("pause", &Trials::pause, "Calls that go as usual before the next trial.")
-      .def("next", &Trials::next, "The arm of the trial that begins.")
+      .def_static(
+          "of_starts",
+          [](double share) {
+            return Trials(share, expectations_of_starts(Spec{}, Spec{}), Trials::reference, doubt_of_starts,
+                          {0, TrialRows::of_starts()});
+          },
+          "share"_a, "Of the schedule that blocking calls would use, and of one of a single step.")
+      .def("next", &Trials::next, "waiting_s"_a, "since_s"_a, "The arm of the trial that begins.")
       .def_prop_ro("usual", &Trials::usual)
-      .def("took", &Trials::took, "waiting_s"_a, "call_s"_a, "since_s"_a)
-      .def("cut_short", &Trials::cut_short, "calls"_a, "Only so many calls of the trial were made.")
+      .def_prop_ro("left", &Trials::left, "Calls of the trial that have not begun.")
+      .def("call_begins", &Trials::call_begins)
+      .def("took", &Trials::took, "call_s"_a, "Records a call of the trial.")
+      .def(
+          "took_all",
+          [](Trials& trials, double call_s) {
+            for (; trials.left() > 0; trials.call_begins());
+            for (int call = 0; call < trials.row_calls(); ++call) trials.took(call_s);
+          },
+          "call_s"_a, "Records all calls of the trial.")
+      .def("cut_short", &Trials::cut_short, "No further calls of the trial are made.")
       .def_prop_ro("awaits_learning", &Trials::awaits_learning)
       .def_prop_ro("times",
                    [](Trials& trials) { return std::vector<double>(trials.times().begin(), trials.times().end()); })
@@ -71,26 +87,6 @@ void bind_trials(nb::module_& m) {
       .def_prop_ro("cost_s", &Trials::cost_s)
       .def_prop_ro_static("setup_s", [](nb::handle) { return Trials::setup_s; })
       .def_prop_ro_static("early_calls", [](nb::handle) { return Trials::early_calls; });
-  nb::class_<Comparison>(m, "Comparison",
-                         "Compares two schedules of exchanges that a program starts, and completes later "
-                         "(src/choose/comparison.hpp).")
-      .def(nb::init<double>(), "share"_a)
-      .def("begins", &Comparison::begins, "since_s"_a, "Counts an exchange: so long after the one before it.")
-      .def_prop_ro("awaits_learning", &Comparison::awaits_learning)
-      .def(
-          "times_ns",
-          [](Comparison& comparison) {
-            const auto times = comparison.times_ns();
-            return std::vector<std::int64_t>(times.begin(), times.end());
-          },
-          "Of the usual schedule and of a single step, on this rank.")
-      .def("learn", &Comparison::learn, "usual_s"_a, "single_s"_a,
-           "Learns from the means of these times over the ranks. Returns whether a schedule was chosen.")
-      .def(
-          "next", [](Comparison& comparison) { return comparison.next() == Comparison::Arm::single; },
-          "Whether the exchange that begins has a single step.")
-      .def_prop_ro("paused", &Comparison::paused)
-      .def("end", &Comparison::end, "The usual schedule serves all further exchanges.");
   m.def(
       "promise_much", [](const std::vector<Expectation>& arms) { return !arms.empty() && promise_much(arms); },
       "arms"_a, "Whether something is expected to take less than 0.9 of the time of the host MPI, which comes first.");

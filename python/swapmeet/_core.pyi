@@ -1285,16 +1285,32 @@ class Trials:
     def pause(self) -> int:
         """Calls that go as usual before the next trial."""
 
-    def next(self) -> int:
+    @staticmethod
+    def of_starts(share: float) -> Trials:
+        """
+        Of the schedule that blocking calls would use, and of one of a single step.
+        """
+
+    def next(self, waiting_s: float, since_s: float) -> int:
         """The arm of the trial that begins."""
 
     @property
     def usual(self) -> int: ...
 
-    def took(self, waiting_s: float, call_s: float, since_s: float) -> None: ...
+    @property
+    def left(self) -> int:
+        """Calls of the trial that have not begun."""
 
-    def cut_short(self, calls: int) -> None:
-        """Only so many calls of the trial were made."""
+    def call_begins(self) -> None: ...
+
+    def took(self, call_s: float) -> None:
+        """Records a call of the trial."""
+
+    def took_all(self, call_s: float) -> None:
+        """Records all calls of the trial."""
+
+    def cut_short(self) -> None:
+        """No further calls of the trial are made."""
 
     @property
     def awaits_learning(self) -> bool: ...
@@ -1327,36 +1343,6 @@ class Trials:
 
     early_calls: Final[float] = ...
     """(arg: object, /) -> float"""
-
-class Comparison:
-    """
-    Compares two schedules of exchanges that a program starts, and completes later (src/choose/comparison.hpp).
-    """
-
-    def __init__(self, share: float) -> None: ...
-
-    def begins(self, since_s: float) -> None:
-        """Counts an exchange: so long after the one before it."""
-
-    @property
-    def awaits_learning(self) -> bool: ...
-
-    def times_ns(self) -> list[int]:
-        """Of the usual schedule and of a single step, on this rank."""
-
-    def learn(self, usual_s: float, single_s: float) -> bool:
-        """
-        Learns from the means of these times over the ranks. Returns whether a schedule was chosen.
-        """
-
-    def next(self) -> bool:
-        """Whether the exchange that begins has a single step."""
-
-    @property
-    def paused(self) -> bool: ...
-
-    def end(self) -> None:
-        """The usual schedule serves all further exchanges."""
 
 def promise_much(arms: Sequence[Expectation]) -> bool:
     """

@@ -102,21 +102,20 @@ Common common_of(std::span<const Measured> measured, double deviation) {
 
 }  // namespace
 
-std::vector<Belief> posterior(std::span<Measured> measured, double common_deviation) {
+void posterior(std::span<Measured> measured, double common_deviation, std::span<Belief> beliefs) {
   Common common = common_of(measured, common_deviation);
   if (common.measured > 1 && common.off > common.measured - 1) {
     for (Measured& one : measured) one.own *= std::sqrt(common.off / (common.measured - 1));
     common = common_of(measured, common_deviation);
   }
-  std::vector<Belief> beliefs;
-  for (const Measured& one : measured) {
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const Measured& one = measured[i];
     const double variance = squared(one.ratio.deviation), own = squared(one.own);
     const double trust = one.calls == 0 ? 0 : own / (own + variance);
-    beliefs.push_back({common.ratio.log_mean + trust * (one.ratio.log_mean - common.ratio.log_mean),
-                       elementary::hypot(one.calls == 0 ? one.own : std::sqrt(trust * variance),
-                                         (1 - trust) * common.ratio.deviation)});
+    beliefs[i] = {common.ratio.log_mean + trust * (one.ratio.log_mean - common.ratio.log_mean),
+                  elementary::hypot(one.calls == 0 ? one.own : std::sqrt(trust * variance),
+                                    (1 - trust) * common.ratio.deviation)};
   }
-  return beliefs;
 }
 
 std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& family,
@@ -155,7 +154,8 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& f
     found->by = std::max(found->by, one.by);
     found->date = std::max(found->date, one.date);
   }
-  const std::vector<Belief> beliefs = posterior(measured, doubt.common);
+  std::vector<Belief> beliefs(all.size());
+  posterior(measured, doubt.common, beliefs);
   for (std::size_t i = 0; i < all.size(); ++i) {  // the result is never more certain than the measurement itself
     const double deviation = std::max(beliefs[i].deviation, all[i].calls > 0 ? measured[i].ratio.deviation : 0);
     all[i].time = {elementary::log(all[i].price_s) + beliefs[i].log_mean, deviation};

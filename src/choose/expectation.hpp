@@ -46,9 +46,9 @@ struct Doubt {
   bool operator==(const Doubt&) const = default;
 };
 
-/// Returns for each spec the distribution of log(t_i / p_i) given all measurements. Increases `own` of all specs if the
-/// measurements require it.
-std::vector<Belief> posterior(std::span<Measured> measured, double common);
+/// Sets for each spec the distribution of log(t_i / p_i) given all measurements. Increases `own` of all specs if the
+/// measurements require it. Allocates no memory.
+void posterior(std::span<Measured> measured, double common, std::span<Belief> beliefs);
 
 struct Expectation {
   Spec spec;

@@ -1,62 +1,14 @@
 #include "interpose/serve.hpp"
 
-#include <chrono>
 #include <cstring>
 
 #include "mpi/report.hpp"
 #include "mpi/outcome.hpp"
-#include "session/explain.hpp"
+#include "session/deciding.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-/// Whether node peers can read the sent blocks directly. Only the first byte of each block is looked up.
-bool lies_directly(const Arguments& call) {
-  const Regions& regions = context().regions;
-  if (context().options.heap_block_bytes == 0 && !regions.any()) return false;
-  const Blocks& sent = call.send;
-  for (Rank i = 0; i < call.sent_blocks(); ++i) {
-    const Piece first{sent.address(i), 1};
-    if (sent.bytes(i) > 0 && regions.find({&first, 1}).id == 0) return false;
-  }
-  return true;
-}
-
-/// The decision for a call that takes part in online tuning. If the call is a trial of another algorithm, `trial` is
-/// set. Collective when a new trial may begin; otherwise local.
-[[gnu::noinline]] Decision& tried(const Arguments& call, OnlineTuning& trying, OnlineTuning*& trial) {
-  if (!trying.due()) return trying.usual();
-  Decision& decision = trying.next(call.block_bytes(), call.sent_bytes(), lies_directly(call));
-  if (trying.under_way()) trial = &trying;
-  return decision;
-}
-
-/// Makes the decision for `call`, and explains it when it is first used. Collective over the communicator when a
-/// decision is first used, and in each call for which the ranks agree on the sizes of blocks or on trials; otherwise
-/// local. `trying` is set to the online tuning that counts such calls, or nullptr. `trial` is set as by tried().
-Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& trying, OnlineTuning*& trial) {
-  const Collective collective = call.arguments().collective;
-  const std::int64_t block_bytes = call.arguments().block_bytes();
-  Decision& first = communicator.decisions().decide(collective, block_bytes);
-  Decision* decision = &first;
-  if (first.tries) [[unlikely]]
-    trying = communicator.decisions().trying(collective, first, block_bytes);
-  if (trying) [[unlikely]] {
-    decision = &tried(call.arguments(), *trying, trial);
-    trying =
-        communicator.decisions().trying(collective, first, block_bytes);  // tuning of the next call; same on all ranks
-  }
-  const bool timed = decision->sized && !decision->explained;
-  const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-  if (!decision->settled_for(block_bytes)) decision = &call.settle(communicator, *decision, Call::Begun::now);
-  const auto agreement = timed ? std::chrono::steady_clock::now() - begin : std::chrono::nanoseconds{};
-  if (!decision->explained) [[unlikely]] {
-    decision->explained = true;
-    explain(name_of(collective), collective, communicator.members(), *decision, agreement);
-  }
-  return *decision;
-}
 
 /// Remembers a call whose decision equal calls may reuse. It is called only if no statistics, records or observations
 /// are kept.
@@ -132,21 +84,21 @@ bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator
   if (observed) [[unlikely]]
     observer.call_begins(arguments);
   Call call(arguments, communicator.memory().copies);
-  OnlineTuning *trying = nullptr, *trial = nullptr;
+  CallTuning tuning;
   Decision& decision = left ? communicator.decisions().decline(arguments.collective, first_call)
-                            : decide(call, communicator, trying, trial);
+                            : decide(call, communicator, Begun::now, tuning);
   const bool ours = decision.exchange != nullptr;
   const bool in_records = !ours || (communicator.records().took_over() && !communicator.options().algorithm);
-  const bool over = !arrived.empty() && in_records && !trial;
+  const bool over = !arrived.empty() && in_records && !tuning.trial;
   if (over) [[unlikely]]
     std::memcpy(arguments.receive.address(0), arrived.data(), arrived.size());
-  if (!observed && !trial) [[likely]] {
+  if (!observed && !tuning.trial) [[likely]] {
     const bool done = over || (ours && run(call, communicator, decision, error));
-    if (done || !ours) remember(arguments, communicator, decision, trying);
+    if (done || !ours) remember(arguments, communicator, decision, tuning.counts);
     return done;
   }
   ends_later = &observer;
-  observer.call_decided(arguments, decision, trial);
+  observer.call_decided(arguments, decision, tuning.trial);
   const bool done = !over && ours && run(call, communicator, decision, error);
   if (!done) observer.call_goes_to_host();
   if (done || over) observer.call_ends();

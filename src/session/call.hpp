@@ -1,6 +1,6 @@
 /// One call of an all-to-all, and the stations that every call passes: the limits of its decision, the agreement on the
-/// sizes of blocks, staging, the exchange, the end of staging, and statistics. A blocking call passes them at once
-/// (interpose/serve.cpp). A non-blocking call (session/started.cpp) and a plan (session/planned.cpp) are kept, and
+/// sizes of blocks, staging, the exchange, the end of staging, and statistics. How it comes to its decision is in
+/// session/deciding.hpp. A blocking call passes the others at once (interpose/serve.cpp). A non-blocking call (session/started.cpp) and a plan (session/planned.cpp) are kept, and
 /// advance in the progress of the host MPI.
 #pragma once
 
@@ -52,7 +52,6 @@ class Call {
   /// The decision for this call, after `decision` was made for calls of its kind. The ranks agree on the sizes of
   /// blocks, if the exchange needs that; then it is collective. If the call exceeds a limit, it is left to the host MPI.
   /// If it has been `started`, the host MPI can no longer start it, and it is executed by messages instead.
-  enum class Begun : std::uint8_t { now, started };
   Decision& settle(Communicator& communicator, Decision& decision, Begun begun) const;
 
   /// The error of MPI for a datatype of blocks with data: it may not be committed, for example. An error by which MPI

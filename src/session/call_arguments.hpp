@@ -40,6 +40,10 @@ struct Arguments {
   bool are_empty() const { return is_empty(collective, send, receive); }
 };
 
+/// How a call goes on when its arguments are known. The application waits in it (`now`), or the call has returned to the
+/// application (`started`), and the rest must not wait.
+enum class Begun : std::uint8_t { now, started };
+
 /// The arguments of a call that outlives the function which received them: copies of the arrays and of the datatypes.
 struct Request {
   Collective collective;

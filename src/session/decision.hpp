@@ -1,6 +1,7 @@
 /// The algorithm that was chosen for calls of one kind.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,7 +10,9 @@
 #include "exchange/plan.hpp"
 #include "exchange/sized_plan.hpp"
 #include "observe/statistics.hpp"
+#include "session/call_arguments.hpp"
 #include "session/online_tuning.hpp"
+#include "session/started_tuning.hpp"
 
 namespace swapmeet {
 
@@ -19,6 +22,7 @@ struct Tunings {
 
   const std::int32_t size_class;  ///< as block_class()
   std::unique_ptr<OnlineTuning> ordinary, direct;
+  std::unique_ptr<StartedTuning> started;  ///< of exchanges that the application starts
   /// Whether, at the last comparison, node peers could read the send buffers of all ranks directly.
   bool now_direct = false;
 
@@ -40,8 +44,8 @@ struct Decision {
   }
   /// Whether calls with blocks of `block_bytes` bytes are within its limits and need no agreement on sizes.
   bool settled_for(std::int64_t block_bytes) const { return !sized && block_bytes <= unchecked_bytes; }
-  /// Set once the decision has been explained, or if no explanation is requested.
-  bool explained = false;
+  /// Whether the decision has been explained for calls of this kind, or no explanation is requested.
+  bool& explained(Begun begun) { return explained_[static_cast<std::size_t>(begun)]; }
   /// The statistics of calls that use this decision. To be called only if calls are counted.
   Tally& tally() const {
     if (!tally_) tally_ = &statistics().tally(collective, ranks, to_text(spec()), reason);
@@ -50,6 +54,7 @@ struct Decision {
   Collective collective = Collective::alltoall;
   Rank ranks = 0;
   mutable Tally* tally_ = nullptr;
+  std::array<bool, 2> explained_{};
   bool tries = false;  ///< other algorithms may be tried
   /// Online tuning of the calls so far, if `tries`. Tunings refer to themselves, so they must not be moved.
   std::vector<std::unique_ptr<Tunings>> trying{};

@@ -9,6 +9,7 @@
 #include "mpi/world_ranks.hpp"
 #include "schedule/names.hpp"
 #include "session/context.hpp"
+#include "session/explain.hpp"
 #include "session/made_everywhere.hpp"
 #include "session/probe.hpp"
 #include "team/agreement.hpp"
@@ -28,7 +29,7 @@ std::string sharing(double ranks_per_core) {
 
 }  // namespace
 
-Decision& Decisions::make(Collective collective, std::int64_t block_bytes) {
+Decision& Decisions::make(Collective collective, std::int64_t block_bytes, Begun begun) {
   auto decision = std::make_unique<Decision>();
   decision->reason = members_.refusal.empty() ? members_.device : members_.refusal;
   if (decision->reason.empty() && of_neighbours(collective)) {
@@ -46,13 +47,15 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes) {
       if (!earlier_runs_.many() && !setup_policy_.over({true}, calls())) return postponed(collective);
       earlier_runs_.use(members_.peers, knowledge_);
     }
-    if (knowledge_.network.known()) measure_network();  // enough time may have passed to complete the measurement
+    const bool measures = begun == Begun::now;  // else that would delay the progress of the host MPI
+    if (measures && knowledge_.network.known())
+      measure_network();  // enough time may have passed to complete the measurement
     Choice choice =
         unknown.empty() ? choose(collective, block_bytes, members_.options(), node_.means()) : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !node_.joined()) {
       if (awaits && !setup_policy_.over(earlier_calls(), calls())) return postponed(collective);
       if (awaits) learn_from_first_calls(collective);
-      if (!tuned(collective, members_.shape, members_.options())) measure_network();
+      if (measures && !tuned(collective, members_.shape, members_.options())) measure_network();
       plans_.join(choice.spec);
       choice = choose(collective, block_bytes, members_.options(), node_.means());
     }
@@ -60,7 +63,7 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes) {
       Options without = members_.options();
       give_up_order(choice.spec, problem, without);
       members_.set_options(without);
-      return make(collective, block_bytes);
+      return make(collective, block_bytes, begun);
     }
     decision->reason = std::move(choice.reason);
     decision->least_bytes = choice.least_bytes;
@@ -118,8 +121,7 @@ void Decisions::learn_from_first_calls(Collective collective) {
 }
 
 void Decisions::measure_network() {
-  if (simulated || members_.nodes() == 1 || members_.options().trials_share == 0 || members_.options().algorithm ||
-      members_.in_steps())
+  if (simulated || members_.nodes() == 1 || members_.options().trials_share == 0 || members_.options().algorithm)
     return;
   if (knowledge_.network.complete() || !members_.has_messages()) return;
   const std::vector<std::int32_t>& nodes = members_.shape.hierarchy.front();
@@ -153,19 +155,49 @@ Decision& Decisions::keep(Collective collective, std::unique_ptr<Decision> decis
   if (decision->plan && !of_neighbours(collective))
     decision->unchecked_bytes =
         std::min<std::int64_t>(members_.options().scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
-  decision->explained = !members_.options().explain;
+  decision->explained_.fill(!members_.options().explain);
   decision->collective = collective, decision->ranks = members_.shape.ranks;
   auto& decisions = of(collective);
   decisions.push_back(std::move(decision));
   return *decisions.back();
 }
 
-OnlineTuning* Decisions::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
-  if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
+Tunings& Decisions::tunings_of(Decision& decision, std::int64_t block_bytes) {
   const std::int32_t size_class = block_class(block_bytes);
   auto known = std::ranges::find(decision.trying, size_class, [](const auto& one) { return one->size_class; });
   if (known == decision.trying.end()) known = decision.trying.insert(known, std::make_unique<Tunings>(size_class));
-  Tunings& tunings = **known;
+  return **known;
+}
+
+StartedTuning* Decisions::trying_start(Collective collective, Decision& decision, std::int64_t block_bytes) {
+  if (!decision.tries || !decision.exchange || members_.nodes() <= 1 || of_neighbours(collective) ||
+      is_single_step(decision.spec()))
+    return nullptr;
+  std::unique_ptr<StartedTuning>& found = tunings_of(decision, block_bytes).started;
+  if (!found)
+    found = std::make_unique<StartedTuning>(
+        ranks_of_trials(members_.peers, name_of_start(collective)), decision, [this, collective]() -> Decision* {
+          Decision* single = nullptr;
+          try {
+            single = &on_trial(collective, single_step());
+          } catch (const std::bad_alloc&) {}  // the ranks agree on it below
+          return most_of_any_rank(!single || !single->exchange, members_.peers) == 0 ? single : nullptr;
+        });
+  return found.get();
+}
+
+bool Decisions::counts(StartedTuning& tuning) {
+  constexpr int most_others = 64;  // then exchanges of the kind on trial no longer seem to come
+  const bool other_tries = counting_ && counting_ != &tuning && !counting_->paused() && ++not_counted_ <= most_others;
+  if (other_tries) return false;
+  counting_ = &tuning;
+  not_counted_ = 0;
+  return true;
+}
+
+OnlineTuning* Decisions::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
+  if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
+  Tunings& tunings = tunings_of(decision, block_bytes);
   std::unique_ptr<OnlineTuning>& found = tunings.now();
   if (!found)
     found = std::make_unique<OnlineTuning>(communicator_, collective, block_bytes, decision, decision.compared,
@@ -188,7 +220,7 @@ Decision& Decisions::on_trial(Collective collective, const Spec& spec) {
   decision->reason = "on trial";
   decision->least_bytes = decision->most_bytes = -1;  // so that decide() does not find it
   Decision& kept = keep(collective, std::move(decision));
-  kept.explained = true;
+  kept.explained_.fill(true);
   return kept;
 }
 
@@ -219,6 +251,11 @@ std::vector<Expectation> Decisions::candidates_beside(const CallKind& kind, std:
 
 CallKind Decisions::kind_of_calls(Collective collective, std::int64_t block_bytes) const {
   return kind_of(collective, members_.shape, block_class(block_bytes));
+}
+
+StartedTuning::Ranks Decisions::ranks_of_trials(const Peers& peers, const std::string& name) const {
+  const Options& options = members_.options();
+  return {peers, options.trials_share, options.explain && members_.rank == 0 ? name + on_ranks(members_) : ""};
 }
 
 void Decisions::note(Evidence measured) {
@@ -275,6 +312,7 @@ void Decisions::remember() {
 void Decisions::clear() {
   for (auto& decisions : all_) decisions.clear();
   by_messages_ = {};
+  counting_ = nullptr;
 }
 
 }  // namespace swapmeet

@@ -31,9 +31,9 @@ class Decisions {
   /// The decision for blocks of `block_bytes` bytes; 0 for unequal blocks, whose sizes are not shared. The same on all
   /// ranks. Decisions are cached: the first call for a range of sizes makes a plan and is collective, later calls are
   /// local.
-  Decision& decide(Collective collective, std::int64_t block_bytes) {
+  Decision& decide(Collective collective, std::int64_t block_bytes, Begun begun) {
     Decision* const known = decided(collective, block_bytes);
-    return known ? *known : make(collective, block_bytes);
+    return known ? *known : make(collective, block_bytes, begun);
   }
   /// The decision that decide() would return, if it is known. nullptr: decide() would be collective. Local.
   Decision* decided(Collective collective, std::int64_t block_bytes) const {
@@ -57,6 +57,12 @@ class Decisions {
   Decision* known_by_messages(Collective collective) const {
     return by_messages_[static_cast<std::size_t>(collective)];
   }
+
+  /// Online tuning of such calls that have been started; nullptr: there is nothing to try. Local.
+  StartedTuning* trying_start(Collective collective, Decision& decision, std::int64_t block_bytes);
+  /// Whether `tuning` counts an exchange that starts. It does not while exchanges of another kind are being tried: the
+  /// time from one exchange to the next can belong to only one kind. Local.
+  bool counts(StartedTuning& tuning);
 
   /// Online tuning of calls by `decision` with blocks of `block_bytes` bytes (0: unequal ones). Made when first needed;
   /// nullptr for equal blocks of no bytes. Requires decision.tries.
@@ -85,10 +91,7 @@ class Decisions {
 
   /// Describes the ranks that try algorithms for started exchanges. They agree among `peers`, and rank 0 reports
   /// results under `name` if explanations are requested.
-  StartedTuning::Ranks ranks_of_trials(const Peers& peers, const std::string& name) const {
-    const Options& options = members_.options();
-    return {peers, members_.ranks(), options.trials_share, options.explain && members_.rank == 0 ? name : ""};
-  }
+  StartedTuning::Ranks ranks_of_trials(const Peers& peers, const std::string& name) const;
 
   /// Records what this run has measured and counted, for later runs. Local.
   void remember();
@@ -96,7 +99,8 @@ class Decisions {
   void clear();
 
  private:
-  Decision& make(Collective collective, std::int64_t block_bytes);
+  Decision& make(Collective collective, std::int64_t block_bytes, Begun begun);
+  Tunings& tunings_of(Decision& decision, std::int64_t block_bytes);
   void make_for_neighbours(Decision& decision);
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
   std::string execute_by(const Spec& spec, Collective collective, Decision& decision);
@@ -118,6 +122,8 @@ class Decisions {
   Knowledge knowledge_;
   std::array<std::vector<std::unique_ptr<Decision>>, collective_names.size()> all_;
   std::array<Decision*, collective_names.size()> by_messages_{};
+  StartedTuning* counting_ = nullptr;  ///< tuning that has counted the last started exchange
+  int not_counted_ = 0;                ///< number of started exchanges of other kinds since then
 };
 
 }  // namespace swapmeet

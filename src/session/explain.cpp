@@ -14,10 +14,6 @@ std::string sizes_text(const Decision& decision) {
              : ", blocks of " + least + " to " + std::to_string(decision.most_bytes) + " B";
 }
 
-std::string on_ranks(const Members& members) {
-  return " on " + std::to_string(members.ranks()) + (members.ranks() == 1 ? " rank" : " ranks");
-}
-
 /// Describes how blocks of unequal size are exchanged in this call. `time`: duration of the agreement on sizes.
 std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
   const Agreed& agreed = plan.agreed();
@@ -33,17 +29,16 @@ std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
 
 }  // namespace
 
+std::string on_ranks(const Members& members) {
+  return " on " + std::to_string(members.ranks()) + (members.ranks() == 1 ? " rank" : " ranks");
+}
+
 void explain(std::string_view name, Collective collective, const Members& members, const Decision& decision,
              std::chrono::nanoseconds agreement, std::string_view how) {
-  if (members.rank != 0) return;
+  if (members.rank != 0 || !members.options().explain) return;
   say_once(std::string(name) + on_ranks(members) + (collective == Collective::alltoall ? sizes_text(decision) : "") +
            ": " + to_text(decision.spec()) + " (" + decision.reason +
            (decision.sized ? treatment(*decision.sized, agreement) : "") + std::string(how) + ")");
-}
-
-void explain_plan(Collective collective, const Members& members, const std::string& spec, const std::string& reason) {
-  if (members.rank == 0 && members.options().explain)
-    say_once(name_of_plan(collective) + on_ranks(members) + ": " + spec + " (" + reason + ")");
 }
 
 std::string name_of_plan(Collective collective) { return std::string(name_of(collective)) + "_init"; }

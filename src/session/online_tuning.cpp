@@ -19,6 +19,12 @@ constexpr int most_changes = 16;  ///< after so many changes of size, trials are
 
 }  // namespace
 
+void learn_from(Trials& trials, const Peers& peers) {
+  const std::span<double> times = trials.times();
+  if (reduce(times, MPI_DOUBLE, MPI_MAX, peers) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
+  trials.learn();
+}
+
 OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
                            bool others, bool& now_direct)
     : communicator_(communicator), collective_(collective), usual_(usual), others_(others), direct_(now_direct),
@@ -37,10 +43,10 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
   pause_ = 0;
   under_way_ = false;  // still set if an error handler has thrown
   if (!others_) return timed();
-  if (left_ > 0) {
+  if (trials_ && trials_->left() > 0) {
     if (static_cast<double>(block_bytes) == reference_bytes_) return tried();
     if (++unlike_ < most_unlike) return pause_ = 1, usual();
-    cut_short();
+    trials_->cut_short();
   }
   if (trials_ && trials_->awaits_learning()) learn();
   if (pause_ > 0) return usual();
@@ -51,11 +57,8 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
     return usual();
   }
   if (!trials_) return prepare(), usual();
-  trials_->next();
+  trials_->next(waiting_s_, since_s_);
   paused_for_ = 0;  // trials_->next() has counted the pause
-  left_ = in_a_row();
-  calls_s_ = 0;
-  ended_ = 0;
   return tried();
 }
 
@@ -77,22 +80,12 @@ Decision& OnlineTuning::timed() {
 
 /// The decision for the next call of the current trial.
 Decision& OnlineTuning::tried() {
-  --left_;
+  trials_->call_begins();
   pause_ = 1;
   under_way_ = true;
   Decision& tried = arm(trials_->coming());
   began_s_ = PMPI_Wtime();
   return tried;
-}
-
-/// Number of calls in a row of a trial. It is more than one between nodes where ranks share cores, but not for unequal
-/// blocks: the next ones may be far larger.
-int OnlineTuning::in_a_row() const {
-  constexpr int where_cores_are_shared = 4;
-  const bool shared =
-      communicator_.decisions().knowledge().ranks_per_core > 1 && communicator_.options().trials_share < 1;
-  return shared && communicator_.members().nodes() > 1 && collective_ == Collective::alltoall ? where_cores_are_shared
-                                                                                              : 1;
 }
 
 Decision& OnlineTuning::arm(int number) {
@@ -153,23 +146,8 @@ void OnlineTuning::change_reference(double bytes) {
 void OnlineTuning::ends() {
   under_way_ = false;
   paused_s_ = PMPI_Wtime();
-  if (!others_) return timed_s_.push_back(paused_s_ - began_s_);
-  if (ended_ == 1 && trials_->first()) calls_s_ = 0;  // the first call is dropped as soon as there is another
-  calls_s_ += paused_s_ - began_s_;
-  ++ended_;
-  if (left_ == 0) trial_ends();
-}
-
-/// Ends a trial early, because calls of its size no longer come.
-void OnlineTuning::cut_short() {
-  trials_->cut_short(in_a_row() - left_);
-  left_ = 0;
-  if (ended_ > 0) trial_ends();
-}
-
-void OnlineTuning::trial_ends() {
-  const int counted = ended_ > 1 && trials_->first() ? ended_ - 1 : ended_;
-  trials_->took(waiting_s_, calls_s_ / counted, since_s_);
+  if (others_) trials_->took(paused_s_ - began_s_);
+  else timed_s_.push_back(paused_s_ - began_s_);
 }
 
 std::int64_t OnlineTuning::mean_bytes() const {
@@ -181,11 +159,17 @@ std::int64_t OnlineTuning::mean_bytes() const {
 }
 
 /// Parameters of the trials. On one node the model is seldom far off, so no early trials are allowed. There the times
-/// of unequal calls so far are unknown and may be near zero, so these calls are not counted.
+/// of unequal calls so far are unknown and may be near zero, so these calls are not counted. A trial has several calls
+/// between nodes where ranks share cores, but not for unequal blocks: the next ones may be far larger.
 Trials::Pace OnlineTuning::pace() const {
+  constexpr int where_cores_are_shared = 4;
   const bool one_node = communicator_.members().nodes() == 1;
   const bool unknown = one_node && of_unequal_blocks(collective_);
-  return {unknown ? 0 : first_calls_, in_a_row(), one_node ? 0 : Trials::early_calls};
+  const bool shared =
+      communicator_.decisions().knowledge().ranks_per_core > 1 && communicator_.options().trials_share < 1;
+  const bool several = shared && !one_node && collective_ == Collective::alltoall;
+  return {unknown ? 0 : first_calls_, TrialRows::of_calls(several ? where_cores_are_shared : 1),
+          one_node ? 0 : Trials::early_calls};
 }
 
 /// Begins trials after enough calls: determines the candidates, and the time that each is expected to take.
@@ -218,39 +202,25 @@ void OnlineTuning::prepare() {
 /// Learns from a trial that is over. Collective.
 void OnlineTuning::learn() {
   const int before = trials_->usual(), tried = trials_->coming();
-  const std::span<double> times = trials_->times();
-  if (reduce(times, MPI_DOUBLE, MPI_MAX, communicator_.user()) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
-  trials_->learn();
+  learn_from(*trials_, communicator_.user());
   pause();
-  const Spec& spec = known_[static_cast<std::size_t>(tried)].spec;
   if (trials_->samples(tried) > 0)
-    communicator_.decisions().note(
-        {kind_of_calls(), spec, trials_->samples(tried), trials_->seconds(tried), trials_->spread_s(tried)});
+    communicator_.decisions().note({kind_of_calls(), known_[static_cast<std::size_t>(tried)].spec,
+                                    trials_->samples(tried), trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.fast_paths().clear();
-  const bool compared = seconds(trials_->usual()) > 0 && seconds(Trials::native) > 0;
-  if (trials_->usual() == before && (told_ || !compared)) return;
-  told_ = compared;
-  explain();
+  const Compared compared(*trials_, known_);
+  if (trials_->usual() != before || (compared && !told_)) explain(compared);
+  told_ = told_ || compared;
 }
 
-/// Time of an arm in seconds, from trials or from earlier measurements; negative: not measured.
-double OnlineTuning::seconds(int arm) const {
-  const Expectation& known = known_[static_cast<std::size_t>(arm)];
-  return trials_->seconds(arm) > 0 ? trials_->seconds(arm) : known.calls > 0 ? known.seconds() : -1;
-}
-
-void OnlineTuning::explain() {
+void OnlineTuning::explain(const Compared& compared) {
   Decision& chosen = usual();
-  const double takes_s = seconds(trials_->usual()), host_s = seconds(Trials::native);
-  const auto measured = [&](double time_s) { return time_s > 0 ? microseconds(time_s) : std::string("not measured"); };
-  chosen.reason = std::string("online choice") + (direct_ ? " in memory that ranks copy directly" : "") + ": " +
-                  measured(takes_s) + ", the host MPI " + measured(host_s) + "; " + std::to_string(trials_->trials()) +
-                  " trials in " + std::to_string(trials_->calls()) + " calls";
-  chosen.explained = !communicator_.options().explain;
+  chosen.reason = compared.text(direct_ ? " in memory that ranks copy directly" : "");
+  chosen.explained(Begun::now) = !communicator_.options().explain;
   chosen.tally_ = &statistics().tally(collective_, communicator_.ranks(), to_text(chosen.spec()), "online choice");
-  if (takes_s <= 0 || host_s <= 0) return;
-  chosen.tally_->trial_s = takes_s;
-  chosen.tally_->host_trial_s = host_s;
+  if (!compared) return;
+  chosen.tally_->trial_s = compared.usual_s;
+  chosen.tally_->host_trial_s = trials_->usual() == Trials::reference ? compared.usual_s : compared.other_s;
   chosen.tally_->trials = trials_->trials();
 }
 

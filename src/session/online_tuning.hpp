@@ -14,6 +14,10 @@ namespace swapmeet {
 
 class Communicator;
 struct Decision;
+struct Peers;
+
+/// Agrees with the other ranks on the times of the trial that is over, and learns from it. Collective.
+void learn_from(Trials& trials, const Peers& peers);
 
 /// The online tuning of calls for which no algorithm was set. All ranks make these calls, with equal blocks of one size
 /// or with unequal blocks, and so take the same decisions.
@@ -44,20 +48,16 @@ class OnlineTuning {
 
  private:
   void pause();
-  int in_a_row() const;
   Trials::Pace pace() const;
   Decision& timed();
   bool begin(double block_bytes, double sent_bytes, bool direct);
   CallKind kind_of_calls() const;
   Decision& tried();
-  void cut_short();
-  void trial_ends();
   bool like_others(double bytes);
   void change_reference(double bytes);
   void prepare();
   void learn();
-  void explain();
-  double seconds(int arm) const;
+  void explain(const Compared& compared);
   std::int64_t mean_bytes() const;
   /// The decision of an arm. Prepares it if necessary; then collective.
   Decision& arm(int number);
@@ -77,9 +77,7 @@ class OnlineTuning {
   int unlike_ = 0;
   int changes_ = 0;  ///< number of changes of reference_bytes_ that restarted the trials
   bool under_way_ = false, told_ = false;
-  int left_ = 0, ended_ = 0;  ///< calls of the current trial: outstanding, and completed
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;
-  double calls_s_ = 0;  ///< total time of completed calls that count
   std::vector<double> timed_s_;
 };
 

@@ -5,6 +5,7 @@
 #include "engine/engine.hpp"
 #include "mpi/guard.hpp"
 #include "session/context.hpp"
+#include "team/agreement.hpp"
 
 namespace swapmeet {
 
@@ -13,8 +14,17 @@ Planned::Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> t
     : call_(std::move(request)), executor_(std::move(executor)), team_(std::move(team)),
       goes_on_in_progress_(!team_->by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
+  const auto decide = [&](Decision& decision, Exchange* exchange) {
+    decision.exchange = exchange;
+    decision.reason = executor_.reason;
+    decision.least_bytes = decision.most_bytes = -1;  // it serves this plan only
+    decision.collective = call_.arguments().collective;
+    decision.ranks = ranks_of(team_->peers);
+  };
+  decide(usual_, executor_.exchange.get());
+  decide(single_, executor_.single.get());
   if (executor_.single) {
-    tuning_.emplace(std::move(ranks), executor_.spec, [] { return true; });
+    tuning_.emplace(std::move(ranks), usual_, [this] { return &single_; });
     settling_.emplace();
   }
   context().under_way->expect();
@@ -31,16 +41,15 @@ Planned::~Planned() {
 
 int Planned::start() {
   if (on_host()) return call_.start_on_host(team_->peers.comm);
-  if (tallies_.front()) counted_.begin(call_.arguments());
+  if (counts_) counted_.begin(call_.arguments());
   settles_ = tuning_ && tuning_->begins(PMPI_Wtime());
   if (!settles_) begin();
   return MPI_SUCCESS;
 }
 
 void Planned::begin() {
-  if (tuning_) arm_ = tuning_->next();
-  Exchange& exchange = arm_ == StartedTuning::Arm::single ? *executor_.single : *executor_.exchange;
-  call_.start(exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
+  if (tuning_) decision_ = &tuning_->next();
+  call_.start(*decision_->exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
 }
 
 /// Advances the agreement on trials. Returns whether it is over.
@@ -62,7 +71,7 @@ void Planned::advance() {
 
 void Planned::over(int error) {
   result_ = error;
-  if (Tally* const tally = tallies_[static_cast<std::size_t>(arm_)]) counted_.end(*tally);
+  if (counts_) counted_.end(decision_->tally());
   if (!on_host() && is_fault(error)) revoke();
   if (over_) over_(state_, error);
 }

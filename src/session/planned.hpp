@@ -2,7 +2,6 @@
 /// because its exchanges may come in another order than those of other plans.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +12,7 @@
 #include "node/node_peers.hpp"
 #include "observe/statistics.hpp"
 #include "session/call.hpp"
-#include "session/started_tuning.hpp"
+#include "session/decision.hpp"
 #include "session/under_way.hpp"
 #include "team/steps.hpp"
 #include "team/team.hpp"
@@ -63,11 +62,8 @@ class Planned final : public Ongoing {
   using Over = void (*)(void* state, int error);
   void tell(Over over, void* state) { over_ = over, state_ = state; }
 
-  /// Counts exchanges from now on. tally_of(spec) returns the statistics of exchanges by `spec`.
-  template <class TallyOf>
-  void count(TallyOf tally_of) {
-    tallies_ = {tally_of(executor_.spec), executor_.single ? tally_of(single_step()) : nullptr};
-  }
+  /// Counts exchanges in the statistics from now on.
+  void count() { counts_ = true; }
 
   bool under_way() const override { return settles_ || call_.under_way(); }
 
@@ -100,6 +96,7 @@ class Planned final : public Ongoing {
   bool on_host() const { return !executor_.exchange; }
   const std::string& spec() const { return spec_text_; }
   const std::string& reason() const { return executor_.reason; }
+  const Decision& decision() const { return usual_; }
   std::optional<SentTraffic> traffic() const;  ///< messages and bytes of an exchange; nothing: not known
   std::int64_t scratch_bytes() const;
   double expected_seconds() const { return expected_seconds_; }
@@ -114,11 +111,12 @@ class Planned final : public Ongoing {
   Executor executor_;
   /// Chooses between `exchange` and `single` of the executor; nothing: there is no `single`.
   std::optional<StartedTuning> tuning_;
-  bool settles_ = false;                                ///< the ranks are agreeing on trials before the exchange
-  std::optional<Steps> settling_;                       ///< steps in which they agree; nothing: no trials
-  StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< arm of the last exchange
-  std::array<Tally*, 2> tallies_{};                     ///< statistics of each arm; nullptr: not counted
-  CallCount counted_;                                   ///< of the last exchange, if exchanges are counted
+  bool settles_ = false;           ///< the ranks are agreeing on trials before the exchange
+  std::optional<Steps> settling_;  ///< steps in which they agree; nothing: no trials
+  Decision usual_, single_;        ///< by `exchange` and by `single` of the executor
+  Decision* decision_ = &usual_;   ///< of the last exchange
+  bool counts_ = false;            ///< exchanges are counted in the statistics
+  CallCount counted_;              ///< of the last exchange, if exchanges are counted
   const std::unique_ptr<PlanTeam> team_;
   bool goes_on_in_progress_;
   std::uint16_t exchanges_;

@@ -171,7 +171,8 @@ std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request
   const Collective collective = request->collective;
   Choice choice = choice_for(*request, members_.options());
   const auto host = [&](const std::string& reason) {
-    explain_plan(collective, members_, to_text(Spec{}), reason);
+    explain(name_of_plan(collective), collective, members_, {.reason = reason, .least_bytes = -1, .most_bytes = -1},
+            {});
     return nullptr;
   };
   if (choice.spec == Spec{}) return host(choice.reason);
@@ -184,11 +185,8 @@ std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request
   std::unique_ptr<Planned> planned =
       make_planned(*std::move(request), std::move(choice), true, std::move(team), {}, problem, error);
   if (!planned) return host(problem);
-  explain_plan(collective, members_, planned->spec(), planned->reason() + advanced_by());
-  if (members_.options().statistics)
-    planned->count([&](const Spec& spec) {
-      return &statistics().tally(collective, members_.shape.ranks, to_text(spec), planned->reason());
-    });
+  explain(name_of_plan(collective), collective, members_, planned->decision(), {}, advanced_by());
+  if (members_.options().statistics) planned->count();
   return planned;
 }
 

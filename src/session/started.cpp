@@ -12,7 +12,6 @@
 #include "mpi/progress.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
-#include "session/explain.hpp"
 
 namespace swapmeet {
 
@@ -28,7 +27,6 @@ struct StartedQueue::StartedExchange {
   CallCount counted;
   MPI_Request request = MPI_REQUEST_NULL;
   Decision* decision = nullptr;
-  const Decision* explained = nullptr;  ///< the decision that was explained last
   int error = MPI_SUCCESS;
   std::atomic<bool> over{false};
   std::shared_ptr<IdleExchanges> returns_to;
@@ -119,8 +117,7 @@ StartedQueue::~StartedQueue() {
 
 void StartedQueue::decide_anew() {
   idle_->forget(false);
-  trial_ = settles_ = nullptr;
-  trials_.clear();
+  tuning_ = {};
 }
 
 int StartedQueue::start(Request what, MPI_Request* request) {
@@ -216,11 +213,9 @@ int StartedQueue::start_first(StartedExchange& one) {
   CallState* const watched = observer_.call_state();
   if (watched && !std::exchange(begun_, true))
     observer_.call_begins(one.collective(), one.call.arguments().sent_bytes());
-  if (!one.decision || one.decision->sized || preparing_.under_way() || communicator_.members().nodes() > 1)
+  const bool anew = !one.decision || one.decision->sized || communicator_.members().nodes() > 1;
+  if (anew || preparing_.under_way())
     if (const int error = decide(one)) return error;
-  if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
-    explain(name_of_start(one.collective()), one.collective(), communicator_.members(), *one.decision, {},
-            advanced_by());
   if (watched) {
     CallState::set(watched->number, static_cast<std::int64_t>(communicator_.members().number));
     observer_.call_decided(one.decision->tally(), one.call.arguments().sent_bytes(), Doing::exchanging);
@@ -235,86 +230,23 @@ int StartedQueue::start_first(StartedExchange& one) {
 
 /// Determines the decision for `one`. Returns `unfinished` while ranks still have to agree.
 int StartedQueue::decide(StartedExchange& one) {
-  if (!preparing_.under_way() && communicator_.ready()) {
-    if (!one.decision) one.decision = decided(one);
-    if (!counted_) try {
-        count(one);
-      } catch (const std::bad_alloc&) {
-        return unfinished;  // memory may be available later
-      }
-  }
-  if (preparing_.under_way() || settles_ || !one.decision || one.decision->sized)
-    if (const int error = prepare(one)) return error;
+  if (!counted_) try {
+      alone_ = decides_alone(one.call, communicator_, tuning_);
+      counted_ = true;
+    } catch (const std::bad_alloc&) {
+      return unfinished;  // memory may be available later
+    }
+  if (!alone_) return preparing_.advance(*communicator_.members().team, [this, &one] { return prepare(one); });
+  one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
   return MPI_SUCCESS;
 }
 
-/// The known decision for `one`; nullptr: a decision is still to be made.
-Decision* StartedQueue::decided(const StartedExchange& one) const {
-  Decision* const known = communicator_.decisions().decided(one.collective(), one.block_bytes());
-  if (!known || one.call.can_be_started(communicator_, *known)) return known;
-  return communicator_.decisions().known_by_messages(one.collective());
-}
-
-/// Counts `one` in the trials for exchanges of its kind, if there are any. Only the trials of one kind are active at a
-/// time, because the time from one exchange to the next can belong to only one kind.
-void StartedQueue::count(StartedExchange& one) {
-  constexpr int most_others = 64;  // then exchanges of the kind on trial no longer seem to come
-  TrialOfStarts* const tried = trial_for(one);
-  counted_ = true;
-  if (!tried) return;
-  const bool other_tries = trial_ && trial_ != tried && !trial_->tuning.paused() && ++others_ <= most_others;
-  if (other_tries) {
-    one.decision = &tried->by(tried->tuning.chosen());
-    return;
-  }
-  trial_ = tried;
-  others_ = 0;
-  settles_ = tried->tuning.begins(PMPI_Wtime()) ? tried : nullptr;
-  if (!settles_) one.decision = &tried->by(tried->tuning.next());
-}
-
-/// The trials for exchanges like `one`; nullptr: there are none.
-StartedQueue::TrialOfStarts* StartedQueue::trial_for(const StartedExchange& one) {
-  if (communicator_.members().nodes() <= 1 || !one.decision || !one.decision->exchange ||
-      of_neighbours(one.collective()))
-    return nullptr;
-  const std::int32_t size = of_unequal_blocks(one.collective()) ? unknown_class : block_class(one.block_bytes());
-  std::unique_ptr<TrialOfStarts>& found = trials_[{one.collective(), size}];
-  Decision* const usual = found ? nullptr : communicator_.decisions().decided(one.collective(), one.block_bytes());
-  if (!usual || !usual->tries || is_single_step(usual->spec())) return found.get();
-  const auto make_single = [this, tried = &found, collective = one.collective()] {
-    try {
-      Decision& single = communicator_.decisions().on_trial(collective, single_step());
-      if (single.exchange) (*tried)->single = &single;
-    } catch (const std::bad_alloc&) {}  // the ranks agree on it below
-    return most_of_any_rank(!(*tried)->single, communicator_.members().peers) == 0;
-  };
-  found = std::make_unique<TrialOfStarts>(
-      StartedTuning(
-          communicator_.decisions().ranks_of_trials(communicator_.members().peers, name_of_start(one.collective())),
-          usual->spec(), make_single),
-      usual);
-  return found.get();
-}
-
-/// Makes the agreements of the ranks for `one`, in steps.
+/// Makes the agreements of the ranks for `one`, and waits for the other ranks.
 int StartedQueue::prepare(StartedExchange& one) {
-  return preparing_.advance(*communicator_.members().team, [this, &one] { return settle(one); });
-}
-
-/// Makes these agreements, and waits for the other ranks.
-int StartedQueue::settle(StartedExchange& one) {
   communicator_.records().finish();
   if (!communicator_.members().has_messages()) return MPI_ERR_OTHER;  // this library's exchanges need messages
   communicator_.decisions().setup_policy().end();
-  if (settles_) {
-    TrialOfStarts& tried = *std::exchange(settles_, nullptr);
-    tried.tuning.settle();
-    one.decision = &tried.by(tried.tuning.next());
-  } else if (!one.decision) {
-    one.decision = &communicator_.decisions().decide(one.collective(), one.block_bytes());
-  }
-  one.decision = &one.call.settle(communicator_, *one.decision, Call::Begun::started);
+  one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
   return MPI_SUCCESS;
 }
 
@@ -323,7 +255,7 @@ void StartedQueue::over(int error) {
   StartedExchange* const one = waiting_.front();
   waiting_.pop_front();
   counted_ = false;
-  settles_ = nullptr;
+  tuning_ = {};
   if (std::exchange(begun_, false)) observer_.call_ends();
   one->error = error;
   // This must not wait until the program completes the request: the next exchange may wait for ranks that wait in this

@@ -8,7 +8,6 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,7 +15,7 @@
 
 #include "observe/observer.hpp"
 #include "session/call.hpp"
-#include "session/started_tuning.hpp"
+#include "session/deciding.hpp"
 #include "session/under_way.hpp"
 #include "team/steps.hpp"
 
@@ -55,7 +54,6 @@ class StartedQueue final : public Ongoing {
  private:
   struct StartedExchange;
   struct IdleExchanges;
-  struct TrialOfStarts;
 
   static int query(void* state, MPI_Status* status);
   static int free(void* state);
@@ -65,32 +63,18 @@ class StartedQueue final : public Ongoing {
   int advance_first();
   int start_first(StartedExchange& one);
   int decide(StartedExchange& one);
-  void count(StartedExchange& one);
-  TrialOfStarts* trial_for(const StartedExchange& one);
-  Decision* decided(const StartedExchange& one) const;
   int prepare(StartedExchange& one);
-  int settle(StartedExchange& one);
   void over(int error);
 
   Communicator& communicator_;
   std::deque<StartedExchange*> waiting_;  ///< in the order of their starts; the first one is being executed
   Steps preparing_;
-  /// The trials for exchanges of one collective with block sizes of one class.
-  struct TrialOfStarts {
-    StartedTuning tuning;
-    Decision* usual;
-    Decision* single = nullptr;  ///< nullptr: not prepared
-
-    Decision& by(StartedTuning::Arm arm) { return arm == StartedTuning::Arm::single && single ? *single : *usual; }
-  };
-  std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<TrialOfStarts>> trials_;
-  TrialOfStarts* settles_ = nullptr;  ///< trials on which the ranks agree in the preparation of the first exchange
-  TrialOfStarts* trial_ = nullptr;    ///< the current one of trials_
-  int others_ = 0;                    ///< exchanges of other kinds since its last exchange
   std::shared_ptr<IdleExchanges> idle_;
   Observer observer_;     ///< reports to the watchdog
   bool begun_ = false;    ///< the watchdog knows of the first exchange
-  bool counted_ = false;  ///< count() has been called for the first exchange
+  CallTuning tuning_;     ///< of the first exchange
+  bool counted_ = false;  ///< decides_alone() has been called for the first exchange
+  bool alone_ = false;    ///< its result
 };
 
 }  // namespace swapmeet

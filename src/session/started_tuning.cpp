@@ -3,9 +3,8 @@
 #include <new>
 #include <utility>
 
-#include "team/agreement.hpp"
 #include "mpi/report.hpp"
-#include "schedule/names.hpp"
+#include "session/decision.hpp"
 
 namespace swapmeet {
 
@@ -19,35 +18,51 @@ bool is_single_step(const Spec& spec) {
   return spec.family == Family::native || (spec.family == Family::direct && spec.window == 0);
 }
 
+StartedTuning::StartedTuning(Ranks ranks, Decision& usual, std::function<Decision*()> make_single)
+    : ranks_(std::move(ranks)), usual_(usual), arms_(expectations_of_starts(usual.spec(), single_step())),
+      make_single_(std::move(make_single)),
+      trials_(ranks_.share, arms_, Trials::reference, doubt_of_starts, {0, TrialRows::of_starts()}),
+      pause_(trials_.pause()) {}
+
 bool StartedTuning::begins(double now_s) {
-  comparison_.begins(now_s - std::exchange(last_s_, now_s));
-  return comparison_.awaits_learning() || lacks_single();
+  const double since_s = now_s - std::exchange(last_s_, now_s);
+  if (paused_s_ == 0) paused_s_ = now_s;
+  if (std::exchange(tried_, false)) trials_.took(since_s);
+  if (trials_.awaits_learning() || lacks_single()) return true;
+  if (trials_.left() > 0 || failed_ || --pause_ >= 0) return false;
+  trials_.next(0, now_s - paused_s_);
+  return lacks_single();
 }
 
 void StartedTuning::settle() {
-  if (comparison_.awaits_learning()) judge();
+  if (trials_.awaits_learning()) learn();
   if (!lacks_single()) return;
-  made_single_ = make_single_();
-  if (!made_single_) comparison_.end();
+  single_ = make_single_();
+  if (single_) return;
+  failed_ = true;
+  trials_.cut_short();
 }
 
-void StartedTuning::judge() {
-  std::array<std::int64_t, 2> sums_ns = comparison_.times_ns();
-  if (reduce(sums_ns, MPI_INT64_T, MPI_SUM, ranks_.peers) != MPI_SUCCESS) return comparison_.end();
-  const auto mean_s = [this](std::int64_t sum_ns) { return 1e-9 * static_cast<double>(sum_ns) / ranks_.number; };
-  const double usual_s = mean_s(sums_ns[0]), single_s = mean_s(sums_ns[1]);
-  if (comparison_.learn(usual_s, single_s)) report(usual_s, single_s);
+Decision& StartedTuning::next() {
+  if (trials_.left() == 0) return chosen();
+  trials_.call_begins();
+  tried_ = true;
+  return by(trials_.coming());
 }
 
-void StartedTuning::report(double usual_s, double single_s) const {
-  if (ranks_.calls.empty()) return;
-  const auto takes = [](double time_s, const Spec& spec) {
-    return fixed_text(1e6 * time_s, 0) + " us by " + to_text(spec);
-  };
+/// Learns from a trial that is over. The exchange that starts is the first one in the next pause.
+void StartedTuning::learn() {
+  const int before = trials_.usual();
+  learn_from(trials_, ranks_.peers);
+  pause_ = trials_.pause() - 1;
+  paused_s_ = last_s_;
+  const Compared compared(trials_, arms_);
+  const bool explains = trials_.usual() != before || (compared && !told_);
+  told_ = told_ || compared;
+  if (!explains || ranks_.calls.empty()) return;
   try {
-    say_once(ranks_.calls + ": from one to the next the program takes " + takes(usual_s, usual_) + ", " +
-             takes(single_s, single_step()) +
-             (comparison_.chosen() == Arm::single ? ", which is taken" : ", which is left"));
+    say_once(ranks_.calls + ": " + to_text(chosen().spec()) + " (" +
+             compared.text(" by the time from one start to the next") + ")");
   } catch (const std::bad_alloc&) {}  // on this rank only: the exchange continues
 }
 

@@ -1,17 +1,21 @@
-/// Online tuning of non-blocking exchanges of one kind, or of those of a plan, between nodes (choose/comparison.hpp):
-/// the agreement of the ranks, and the report of the result.
+/// Online tuning of non-blocking exchanges of one kind, or of those of a plan, between nodes. It compares the schedule
+/// that blocking calls would use, which sends few messages in several steps, with one of a single step. Which is better
+/// depends on what the program does between start and completion, so the samples of the trials are the times from one
+/// start to the next.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 
-#include "choose/comparison.hpp"
+#include "choose/trials.hpp"
 #include "mpi/mpi.hpp"
-#include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
 #include "team/peers.hpp"
 
 namespace swapmeet {
+
+struct Decision;
 
 /// Whether no part of an exchange by `spec` waits for another part of it on the same rank.
 bool is_single_step(const Spec& spec);
@@ -22,45 +26,46 @@ Spec single_step();
 
 class StartedTuning {
  public:
-  using Arm = Comparison::Arm;
-
   /// The ranks that make the exchanges.
   struct Ranks {
-    Peers peers;  ///< for agreements of the ranks; its team must outlive the tuning
-    /// Number of ranks.
-    Rank number;
+    Peers peers;        ///< for agreements of the ranks; its team must outlive the tuning
     double share;       ///< part of the time of all exchanges that trials may cost
-    std::string calls;  ///< name of the exchanges in a report of the result; "": no report
+    std::string calls;  ///< name of the exchanges in an explanation of the result; "": no explanation
   };
 
-  /// `usual`: a spec of several steps. `make_single`: prepares the exchange of single_step(), once, before it is first
-  /// used. It is collective over the ranks, and returns on all ranks whether it has succeeded.
-  StartedTuning(Ranks ranks, Spec usual, std::function<bool()> make_single)
-      : ranks_(std::move(ranks)), usual_(usual), make_single_(std::move(make_single)), comparison_(ranks_.share) {}
+  /// `usual`: by a spec of several steps. `make_single`: makes the decision for single_step(), once, before it is first
+  /// used. It is collective over the ranks, and returns nullptr on all ranks if one has failed. Both decisions must
+  /// outlive this object.
+  StartedTuning(Ranks ranks, Decision& usual, std::function<Decision*()> make_single);
 
   /// Counts an exchange that starts at `now_s`, in seconds. Returns whether settle() must be called before next().
   /// Local.
   bool begins(double now_s);
-  /// Agrees with the other ranks on the next step of the comparison. Collective.
+  /// Agrees with the other ranks on the next step of the trials. Collective.
   void settle();
-  /// The schedule for the exchange that is starting. Local.
-  Arm next() { return comparison_.next(); }
+  /// The decision for the exchange that is starting. Local.
+  Decision& next();
 
-  /// Whether no schedule is being tried, and the chosen schedule, for exchanges that do not count.
-  bool paused() const { return comparison_.paused(); }
-  Arm chosen() const { return comparison_.chosen(); }
+  /// Whether no schedule is being tried, and the chosen one, for exchanges that do not count.
+  bool paused() const { return !trials_.in_trial(); }
+  Decision& chosen() const { return by(trials_.usual()); }
 
  private:
-  bool lacks_single() const { return comparison_.arm() == Arm::single && !made_single_; }
-  void judge();
-  void report(double usual_s, double single_s) const;
+  Decision& by(int arm) const { return arm == Trials::reference ? usual_ : *single_; }
+  bool lacks_single() const { return trials_.left() > 0 && trials_.coming() != Trials::reference && !single_; }
+  void learn();
 
   const Ranks ranks_;
-  const Spec usual_;
-  const std::function<bool()> make_single_;
-  bool made_single_ = false;
-  Comparison comparison_;
-  double last_s_ = 0;  ///< start of the last exchange
+  Decision& usual_;
+  Decision* single_ = nullptr;  ///< nullptr: not made yet
+  const std::array<Expectation, 2> arms_;
+  const std::function<Decision*()> make_single_;
+  Trials trials_;
+  std::int64_t pause_;                ///< exchanges by the chosen schedule before the next trial
+  bool failed_ = false;               ///< the exchange of a single step could not be made: there are no more trials
+  bool tried_ = false;                ///< the last exchange belongs to a trial
+  bool told_ = false;                 ///< the first comparison was explained
+  double last_s_ = 0, paused_s_ = 0;  ///< starts of the last exchange, and of the first one in the pause
 };
 
 }  // namespace swapmeet

@@ -61,7 +61,7 @@ void Starts::prepare() {
   const Members& members = communicator_.members();
   cannot_prepare_ = !members.refusal.empty() || members.leaves_starts();
   if (cannot_prepare_) return;
-  for (const Kind& kind : kinds) decisions.decide(kind.collective, kind.block_bytes);
+  for (const Kind& kind : kinds) decisions.decide(kind.collective, kind.block_bytes, Begun::now);
 }
 
 // MPI_BYTE takes the place of the call's type, because MPICH 5.0 divides by the size of the type.
@@ -70,7 +70,7 @@ int Starts::start_nothing(Collective collective, MPI_Request* request) {
     std::unique_lock<TryMutex> lock;  // another thread may be making decisions
     if (queue_) lock = std::unique_lock(queue_->mutex());
     Decision& nothing = communicator_.decisions().decline(collective, "nothing to send");
-    if (!std::exchange(nothing.explained, true))
+    if (!std::exchange(nothing.explained(Begun::started), true))
       explain(name_of_start(collective), collective, communicator_.members(), nothing, {});
     if (communicator_.options().statistics) nothing.tally().add(0, std::chrono::nanoseconds{0}, communicator_.ranks());
   }

@@ -76,13 +76,15 @@ class Application:
 
     def trial(self, since_s: float) -> None:
         usual = self.now
-        arm = self.trials.next()
+        arm = self.trials.next(self.waiting_s, since_s)
         calls = self.cut_after or self.in_a_row
         row = [self.call(arm) for _ in range(calls)]
         call_s = sum(row) / calls
+        for one in row:
+            self.trials.call_begins()
+            self.trials.took(one)
         if self.cut_after:
-            self.trials.cut_short(calls)
-        self.trials.took(self.waiting_s, call_s, since_s)
+            self.trials.cut_short()
         prepared = arm in self.arms or arm in (NATIVE, self.usual)
         self.arms.append(arm)
         self.lost_s += self.waiting_s + sum(max(0.0, one - self.call_s[usual]) for one in row)
@@ -155,8 +157,8 @@ def test_trials_of_several_calls_find_the_fastest_and_cost_as_little(seed: int) 
 def test_each_call_of_a_trial_counts(in_a_row: int) -> None:
     trials = _core.Trials(0.01, [(1e-3, 0.1, 2), (0.5e-3, 0.3, 0)], NATIVE, in_a_row=in_a_row)
     pause = trials.pause
-    assert trials.next() == 1
-    trials.took(1e-4, 3e-3, pause * 1e-3)
+    assert trials.next(1e-4, pause * 1e-3) == 1
+    trials.took_all(3e-3)
     trials.learn(trials.times)
     assert trials.calls == pause + in_a_row
     assert trials.cost_s == pytest.approx(1e-4 + in_a_row * 2e-3 + _core.Trials.setup_s)
@@ -172,8 +174,9 @@ def test_a_trial_that_is_cut_short_is_one_of_fewer_calls(calls: int) -> None:
 def test_a_trial_of_which_nothing_is_told_is_no_sample() -> None:
     trials = _core.Trials(0.01, beliefs([1e-4, 0.8e-4, 0.9e-4]), NATIVE, in_a_row=4)
     for _ in range(100):
-        arm = trials.next()
-        trials.cut_short(1)
+        arm = trials.next(1e-6, 1e-3)
+        trials.call_begins()
+        trials.cut_short()
         trials.learn(trials.times)
         assert trials.samples(arm) == 0 and trials.usual == NATIVE
 
@@ -278,9 +281,9 @@ def test_ranks_with_other_clocks_do_the_same() -> None:
     draw = random.Random(3)
     for _ in range(2000):
         assert len({(t.pause, t.usual) for t in ranks}) == 1
-        assert len({trials.next() for trials in ranks}) == 1
+        assert len({trials.next(draw.random() * 1e-5, draw.random()) for trials in ranks}) == 1
         for trials in ranks:
-            trials.took(draw.random() * 1e-5, draw.random() * 1e-4, draw.random())
+            trials.took_all(draw.random() * 1e-4)
         assert all(trials.awaits_learning for trials in ranks)
         most = [max(values) for values in zip(*(trials.times for trials in ranks), strict=True)]
         for trials in ranks:
@@ -295,12 +298,10 @@ def test_a_rank_that_is_always_late_hides_nothing_and_costs_nothing() -> None:
     while ranks[0].calls + ranks[0].pause < 20000:
         assert len({(trials.pause, trials.usual) for trials in ranks}) == 1
         since_s = ranks[0].pause * (call_s[ranks[0].usual] + late_s)
-        arms = {trials.next() for trials in ranks}
+        arms = {trials.next(1e-6 if rank == 2 else late_s, since_s) for rank, trials in enumerate(ranks)}
         assert len(arms) == 1
-        for rank, trials in enumerate(ranks):
-            trials.took(
-                1e-6 if rank == 2 else late_s, call_s[arms.copy().pop()] * draw.lognormvariate(0, 0.05), since_s
-            )
+        for trials in ranks:
+            trials.took_all(call_s[arms.copy().pop()] * draw.lognormvariate(0, 0.05))
         most = [max(values) for values in zip(*(trials.times for trials in ranks), strict=True)]
         for trials in ranks:
             trials.learn(most)
@@ -337,8 +338,8 @@ def test_a_first_call_that_is_shorter_than_the_usual_ones_counts(call_s: float, 
     """Connections can only have made it longer."""
     trials = _core.Trials(0.1, [(2e-3, 0.1, 2), (1e-3, 0.1, 2), (0.9e-3, 0.4, 0)], usual=1)
     pause = trials.pause
-    assert trials.next() == 2
-    trials.took(1e-6, call_s, pause * 1e-3)
+    assert trials.next(1e-6, pause * 1e-3) == 2
+    trials.took_all(call_s)
     trials.learn(trials.times)
     assert trials.samples(2) == samples
 

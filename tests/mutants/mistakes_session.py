@@ -81,6 +81,15 @@ MISTAKES = (
         (MPI + "progress_test.py::test_legal_programs_end[mpich-one-thread-auto]",),
     ),
     Mistake(
+        "trials of started exchanges are never over",
+        "The ranks do not agree on the times of a trial of started exchanges, so that nothing is learned from it.",
+        "session/deciding.cpp",
+        "if (tuning.settles) tuning.starts->settle();",
+        ";",
+        TEST,
+        (MPI + "progress_test.py::test_a_single_step_is_tried_between_nodes[mpich-0--8-2]",),
+    ),
+    Mistake(
         "the limit of requests counts a window once",
         "The limit of outstanding requests among neighbours counts the sends of a window, and not its receives.",
         "session/neighbour_plans.cpp",

@@ -212,13 +212,13 @@ class Program:
             if pause > 0:
                 yield Decision(start, pause, before, USUAL, pause_s, reason)
             start += pause + 1
-            arm = trials.next()
+            arm = trials.next(self._collective_s, pause_s)
             tried_s = self._call_s(names[arm])
             extra_s = 2 * self._collective_s + (0 if arm in prepared else _core.Trials.setup_s)
             more_s = extra_s + max(0.0, tried_s - self._call_s(before))
             yield Decision(start - 1, 1, names[arm], TRIAL, extra_s + tried_s, arms[arm].basis, more_s)
             prepared.add(arm)
-            trials.took(self._collective_s, tried_s, pause_s)
+            trials.took_all(tried_s)
             trials.learn(trials.times)
             if trials.samples(arm) > 0:
                 self._note(arms[arm].spec, trials.samples(arm), trials.seconds(arm), trials.spread_s(arm))

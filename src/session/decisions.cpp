@@ -9,7 +9,6 @@
 #include "mpi/world_ranks.hpp"
 #include "schedule/names.hpp"
 #include "session/context.hpp"
-#include "session/explain.hpp"
 #include "session/made_everywhere.hpp"
 #include "session/probe.hpp"
 #include "team/agreement.hpp"
@@ -151,7 +150,11 @@ std::string Decisions::execute_by(const Spec& spec, Collective collective, Decis
   return decision.exchange ? "" : no_plan;
 }
 
-Decision& Decisions::keep(Collective collective, std::unique_ptr<Decision> decision) {
+Decision& Decisions::keep(Collective collective, std::unique_ptr<Decision> decision, const std::string& reason) {
+  if (!reason.empty()) {
+    decision->reason = reason;
+    decision->least_bytes = decision->most_bytes = -1;
+  }
   if (decision->plan && !of_neighbours(collective))
     decision->unchecked_bytes =
         std::min<std::int64_t>(members_.options().scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
@@ -176,7 +179,7 @@ StartedTuning* Decisions::trying_start(Collective collective, Decision& decision
   std::unique_ptr<StartedTuning>& found = tunings_of(decision, block_bytes).started;
   if (!found)
     found = std::make_unique<StartedTuning>(
-        ranks_of_trials(members_.peers, name_of_start(collective)), decision, [this, collective]() -> Decision* {
+        members_, members_.peers, name_of_start(collective), decision, [this, collective]() -> Decision* {
           Decision* single = nullptr;
           try {
             single = &on_trial(collective, single_step());
@@ -217,9 +220,7 @@ Decision& Decisions::on_trial(Collective collective, const Spec& spec) {
   const bool available = unavailable(spec, node_.means()).empty();
   if (available && of_neighbours(collective)) neighbours_.execute_by(spec, *decision);
   else if (available && may_try(spec, collective)) execute_by(spec, collective, *decision);
-  decision->reason = "on trial";
-  decision->least_bytes = decision->most_bytes = -1;  // so that decide() does not find it
-  Decision& kept = keep(collective, std::move(decision));
+  Decision& kept = keep(collective, std::move(decision), "on trial");
   kept.explained_.fill(true);
   return kept;
 }
@@ -234,9 +235,8 @@ Decision& Decisions::by_messages(Collective collective) {
   if (members_.has_messages() && of_neighbours(collective)) decision->plan = neighbours_.by_messages(spec);
   else if (members_.has_messages()) decision->plan = plans_.plan_for(spec);
   decision->exchange = decision->plan;
-  decision->reason = "the host MPI can start it in the order of the application's calls only";
-  decision->least_bytes = decision->most_bytes = -1;  // so that decide() does not find it
-  kept = &keep(collective, std::move(decision));
+  kept =
+      &keep(collective, std::move(decision), "the host MPI can start it in the order of the application's calls only");
   kept->unchecked_bytes = INT64_MAX;
   return *kept;
 }
@@ -253,11 +253,6 @@ CallKind Decisions::kind_of_calls(Collective collective, std::int64_t block_byte
   return kind_of(collective, members_.shape, block_class(block_bytes));
 }
 
-StartedTuning::Ranks Decisions::ranks_of_trials(const Peers& peers, const std::string& name) const {
-  const Options& options = members_.options();
-  return {peers, options.trials_share, options.explain && members_.rank == 0 ? name + on_ranks(members_) : ""};
-}
-
 void Decisions::note(Evidence measured) {
   for (Evidence& known : knowledge_.evidence)
     if (known.date == 0 && known.of_same_calls(measured) && known.spec == measured.spec) {
@@ -271,10 +266,7 @@ Decision& Decisions::decline(Collective collective, const std::string& reason) {
   auto& decisions = of(collective);
   for (const auto& decision : decisions)
     if (decision->least_bytes < 0 && decision->reason == reason) return *decision;
-  auto decision = std::make_unique<Decision>();
-  decision->reason = reason;
-  decision->least_bytes = decision->most_bytes = -1;  // so that decide() does not find it
-  return keep(collective, std::move(decision));
+  return keep(collective, std::make_unique<Decision>(), reason);
 }
 
 /// Records how many calls were made between nodes.

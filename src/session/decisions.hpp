@@ -89,10 +89,6 @@ class Decisions {
   /// Warns of `problem`, and removes the order of `spec` from `options`, so that the automatic choice takes its place.
   void give_up_order(const Spec& spec, const std::string& problem, Options& options) const;
 
-  /// Describes the ranks that try algorithms for started exchanges. They agree among `peers`, and rank 0 reports
-  /// results under `name` if explanations are requested.
-  StartedTuning::Ranks ranks_of_trials(const Peers& peers, const std::string& name) const;
-
   /// Records what this run has measured and counted, for later runs. Local.
   void remember();
   /// Forgets all decisions. Local.
@@ -102,7 +98,8 @@ class Decisions {
   Decision& make(Collective collective, std::int64_t block_bytes, Begun begun);
   Tunings& tunings_of(Decision& decision, std::int64_t block_bytes);
   void make_for_neighbours(Decision& decision);
-  Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
+  /// Keeps `decision`. With a `reason` it is one that decide() does not find.
+  Decision& keep(Collective collective, std::unique_ptr<Decision> decision, const std::string& reason = "");
   std::string execute_by(const Spec& spec, Collective collective, Decision& decision);
   bool awaits_calls(Collective collective) const;
   Decision& postponed(Collective collective);

@@ -5,12 +5,12 @@
 #include "engine/engine.hpp"
 #include "mpi/guard.hpp"
 #include "session/context.hpp"
-#include "team/agreement.hpp"
+#include "session/explain.hpp"
 
 namespace swapmeet {
 
 Planned::Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
-                 double expected_seconds, StartedTuning::Ranks ranks)
+                 double expected_seconds, const Members& members)
     : call_(std::move(request)), executor_(std::move(executor)), team_(std::move(team)),
       goes_on_in_progress_(!team_->by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
@@ -19,12 +19,12 @@ Planned::Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> t
     decision.reason = executor_.reason;
     decision.least_bytes = decision.most_bytes = -1;  // it serves this plan only
     decision.collective = call_.arguments().collective;
-    decision.ranks = ranks_of(team_->peers);
+    decision.ranks = members.ranks();
   };
   decide(usual_, executor_.exchange.get());
   decide(single_, executor_.single.get());
   if (executor_.single) {
-    tuning_.emplace(std::move(ranks), usual_, [this] { return &single_; });
+    tuning_.emplace(members, team_->peers, name_of_plan(usual_.collective), usual_, [this] { return &single_; });
     settling_.emplace();
   }
   context().under_way->expect();

@@ -52,9 +52,9 @@ struct PlanTeam {
 /// A planned exchange, which can be started many times. A lock guards it (Ongoing::mutex()).
 class Planned final : public Ongoing {
  public:
-  /// `expected_seconds`: negative if not known. `ranks`: the ranks that agree on trials.
+  /// An exchange of `members`. `expected_seconds`: negative if not known.
   Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
-          double expected_seconds, StartedTuning::Ranks ranks);
+          double expected_seconds, const Members& members);
   ~Planned() override;
 
   /// Sets a function to be called with `state` and the result when an exchange is over, by the thread that has advanced

@@ -220,12 +220,10 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
                                 buffer);
   team->by_mpi = !executor.exchange || members_.sends_messages(collective, executor.spec);
   std::unique_ptr<Planned> planned;
-  const std::string name = name_of_plan(collective);
   try {
     if (survives_faults) planned_.reserve(planned_.size() + 1);
-    StartedTuning::Ranks ranks = decisions_.ranks_of_trials(peers, name);
     planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(team), exchanges, expected,
-                                        std::move(ranks));
+                                        members_);
   } catch (const std::bad_alloc&) {}
   enum : std::int64_t { there, on_host, no_memory };
   std::int64_t most = !planned ? no_memory : for_request && planned->on_host() ? on_host : there;

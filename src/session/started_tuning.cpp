@@ -5,6 +5,7 @@
 
 #include "mpi/report.hpp"
 #include "session/decision.hpp"
+#include "session/explain.hpp"
 
 namespace swapmeet {
 
@@ -18,10 +19,11 @@ bool is_single_step(const Spec& spec) {
   return spec.family == Family::native || (spec.family == Family::direct && spec.window == 0);
 }
 
-StartedTuning::StartedTuning(Ranks ranks, Decision& usual, std::function<Decision*()> make_single)
-    : ranks_(std::move(ranks)), usual_(usual), arms_(expectations_of_starts(usual.spec(), single_step())),
-      make_single_(std::move(make_single)),
-      trials_(ranks_.share, arms_, Trials::reference, doubt_of_starts, {0, TrialRows::of_starts()}),
+StartedTuning::StartedTuning(const Members& members, const Peers& peers, const std::string& name, Decision& usual,
+                             std::function<Decision*()> make_single)
+    : peers_(peers), calls_(members.options().explain && members.rank == 0 ? name + on_ranks(members) : ""),
+      usual_(usual), arms_(expectations_of_starts(usual.spec(), single_step())), make_single_(std::move(make_single)),
+      trials_(members.options().trials_share, arms_, Trials::reference, doubt_of_starts, {0, TrialRows::of_starts()}),
       pause_(trials_.pause()) {}
 
 bool StartedTuning::begins(double now_s) {
@@ -53,15 +55,15 @@ Decision& StartedTuning::next() {
 /// Learns from a trial that is over. The exchange that starts is the first one in the next pause.
 void StartedTuning::learn() {
   const int before = trials_.usual();
-  learn_from(trials_, ranks_.peers);
+  learn_from(trials_, peers_);
   pause_ = trials_.pause() - 1;
   paused_s_ = last_s_;
   const Compared compared(trials_, arms_);
   const bool explains = trials_.usual() != before || (compared && !told_);
   told_ = told_ || compared;
-  if (!explains || ranks_.calls.empty()) return;
+  if (!explains || calls_.empty()) return;
   try {
-    say_once(ranks_.calls + ": " + to_text(chosen().spec()) + " (" +
+    say_once(calls_ + ": " + to_text(chosen().spec()) + " (" +
              compared.text(" by the time from one start to the next") + ")");
   } catch (const std::bad_alloc&) {}  // on this rank only: the exchange continues
 }

@@ -16,6 +16,7 @@
 namespace swapmeet {
 
 struct Decision;
+struct Members;
 
 /// Whether no part of an exchange by `spec` waits for another part of it on the same rank.
 bool is_single_step(const Spec& spec);
@@ -26,17 +27,12 @@ Spec single_step();
 
 class StartedTuning {
  public:
-  /// The ranks that make the exchanges.
-  struct Ranks {
-    Peers peers;        ///< for agreements of the ranks; its team must outlive the tuning
-    double share;       ///< part of the time of all exchanges that trials may cost
-    std::string calls;  ///< name of the exchanges in an explanation of the result; "": no explanation
-  };
-
-  /// `usual`: by a spec of several steps. `make_single`: makes the decision for single_step(), once, before it is first
-  /// used. It is collective over the ranks, and returns nullptr on all ranks if one has failed. Both decisions must
-  /// outlive this object.
-  StartedTuning(Ranks ranks, Decision& usual, std::function<Decision*()> make_single);
+  /// Of exchanges of `members`, which agree among `peers`, whose team must outlive this object. An explanation of the
+  /// result begins with `name`. `usual`: by a spec of several steps. `make_single`: makes the decision for single_step(),
+  /// once, before it is first used. It is collective over the ranks, and returns nullptr on all ranks if one has failed.
+  /// Both decisions must outlive this object.
+  StartedTuning(const Members& members, const Peers& peers, const std::string& name, Decision& usual,
+                std::function<Decision*()> make_single);
 
   /// Counts an exchange that starts at `now_s`, in seconds. Returns whether settle() must be called before next().
   /// Local.
@@ -55,7 +51,8 @@ class StartedTuning {
   bool lacks_single() const { return trials_.left() > 0 && trials_.coming() != Trials::reference && !single_; }
   void learn();
 
-  const Ranks ranks_;
+  const Peers peers_;
+  const std::string calls_;  ///< name of the exchanges in an explanation of the result; "": no explanation
   Decision& usual_;
   Decision* single_ = nullptr;  ///< nullptr: not made yet
   const std::array<Expectation, 2> arms_;

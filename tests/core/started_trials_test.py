@@ -83,7 +83,7 @@ def test_the_first_exchanges_of_a_schedule_do_not_count() -> None:
 
 
 def test_a_single_long_exchange_counts_little() -> None:
-    assert usual_after(lambda number, single: 0.1 if number % 16 == 0 else 0.6e-3 if single else 1e-3, 1000)
+    assert usual_after(lambda number, single: (0.1 if number % 16 == 0 else 0.6e-3) if single else 1e-3, 1000)
 
 
 def test_other_times_begin_all_anew() -> None:

@@ -15,7 +15,6 @@
 #include "session/members.hpp"
 #include "session/neighbour_plans.hpp"
 #include "session/plan_cache.hpp"
-#include "session/started_tuning.hpp"
 
 namespace swapmeet {
 

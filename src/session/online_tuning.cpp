@@ -209,11 +209,8 @@ void OnlineTuning::learn() {
                                     trials_->samples(tried), trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.fast_paths().clear();
   const Compared compared(*trials_, known_);
-  if (trials_->usual() != before || (compared && !told_)) explain(compared);
-  told_ = told_ || compared;
-}
-
-void OnlineTuning::explain(const Compared& compared) {
+  const bool told = std::exchange(told_, told_ || compared);
+  if (trials_->usual() == before && (told || !compared)) return;
   Decision& chosen = usual();
   chosen.reason = compared.text(direct_ ? " in memory that ranks copy directly" : "");
   chosen.explained(Begun::now) = !communicator_.options().explain;

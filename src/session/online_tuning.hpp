@@ -57,7 +57,6 @@ class OnlineTuning {
   void change_reference(double bytes);
   void prepare();
   void learn();
-  void explain(const Compared& compared);
   std::int64_t mean_bytes() const;
   /// The decision of an arm. Prepares it if necessary; then collective.
   Decision& arm(int number);

@@ -10,7 +10,6 @@
 #include "choose/select.hpp"
 #include "exchange/exchange.hpp"
 #include "node/node_peers.hpp"
-#include "observe/statistics.hpp"
 #include "session/call.hpp"
 #include "session/decision.hpp"
 #include "session/under_way.hpp"

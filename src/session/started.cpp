@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "engine/engine.hpp"
-#include "team/agreement.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/native.hpp"
 #include "mpi/progress.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
@@ -21,7 +19,6 @@ struct StartedQueue::StartedExchange {
       : call(std::move(what)), returns_to(std::move(from)) {}
 
   Collective collective() const { return call.arguments().collective; }
-  std::int64_t block_bytes() const { return call.arguments().block_bytes(); }
 
   KeptCall call;
   CallCount counted;

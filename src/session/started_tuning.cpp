@@ -59,9 +59,8 @@ void StartedTuning::learn() {
   pause_ = trials_.pause() - 1;
   paused_s_ = last_s_;
   const Compared compared(trials_, arms_);
-  const bool explains = trials_.usual() != before || (compared && !told_);
-  told_ = told_ || compared;
-  if (!explains || calls_.empty()) return;
+  const bool told = std::exchange(told_, told_ || compared);
+  if ((trials_.usual() == before && (told || !compared)) || calls_.empty()) return;
   try {
     say_once(calls_ + ": " + to_text(chosen().spec()) + " (" +
              compared.text(" by the time from one start to the next") + ")");

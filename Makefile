@@ -25,7 +25,7 @@ NANOBIND := nanobind==3.1.0
 PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet --no-compile
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/module.cmake $(wildcard python/*.[ch]pp) \
 	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify evidence options choose sparse engine,src/$(part)/*.[ch]pp)) \
-	tools/CMakeLists.txt $(wildcard $(foreach part,network estimate search,tools/$(part)/*.[ch]pp)) \
+	tools/CMakeLists.txt $(wildcard $(foreach part,text network estimate search proofs,tools/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help

@@ -13,7 +13,7 @@
 #include "bindings.hpp"
 #include "algorithms/orders.hpp"
 #include "schedule/flow.hpp"
-#include "schedule/text.hpp"
+#include "text/schedule_text.hpp"
 #include "topology/arrangement.hpp"
 #include "verify/checks.hpp"
 

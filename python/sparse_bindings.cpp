@@ -8,7 +8,7 @@
 
 #include "bindings.hpp"
 #include "choose/sparse.hpp"
-#include "sparse/rehearsal.hpp"
+#include "proofs/rehearsal.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -34,7 +34,7 @@ void bind_sparse(nb::module_& m) {
       },
       "spec"_a, "ranks"_a, "messages"_a = 2, "most_bytes"_a = 16, "seed"_a = 0, "calls"_a = 1, "nodes"_a = "",
       "Have all ranks make `calls` exchanges of `messages` messages each on average "
-      "(src/sparse/rehearsal.hpp).");
+      "(tools/proofs/rehearsal.hpp).");
   m.def(
       "choose_sparse",
       [](Rank ranks, const std::string& algorithm) {

@@ -16,9 +16,9 @@
 #include "bindings.hpp"
 #include "algorithms/neighbours.hpp"
 #include "model/neighbour_work.hpp"
-#include "schedule/text.hpp"
+#include "proofs/certificate.hpp"
+#include "proofs/neighbours.hpp"
 #include "search/search.hpp"
-#include "verify/certificate.hpp"
 #include "verify/checks.hpp"
 #include "verify/symmetry.hpp"
 
@@ -39,6 +39,12 @@ Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progre
                   return (*progress)(done);
                 })
                          : Progress{});
+}
+
+/// The memory that verify() needs for a direct exchange, in bytes.
+std::int64_t verify_memory_bytes(std::int64_t ranks) {
+  return ranks * ranks *
+         (2 * sizeof(Message) + 2 * sizeof(Run) + 3 * sizeof(std::uint32_t) + 2 * sizeof(std::int64_t) + 16);
 }
 
 Verdict verify_symmetric_spec(const Spec& spec, Rank ranks, std::string_view nodes) {
@@ -174,9 +180,7 @@ void bind_verifier(nb::module_& m) {
         "does not.");
   m.def("verify_symmetric_schedules", &verify_symmetric_schedules, "sample"_a, "sizes"_a,
         "Verify the schedules of some ranks on a grid of `sizes`, all other ranks taken to behave alike.");
-  m.def(
-      "verify_memory_bytes", [](Rank ranks) { return verify_memory_bytes(shape_of(ranks)); }, "ranks"_a,
-      "Memory that verify() needs, in bytes.");
+  m.def("verify_memory_bytes", &verify_memory_bytes, "ranks"_a, "Memory that verify() needs, in bytes.");
   m.def("search_orders", &search, "schedules"_a, "most_states"_a = 1000000,
         "Walk through every order of completion; returns the verdict and the number of states seen.");
   m.def("search_rows", &search_rows_in_turn, "ranks"_a, "rows"_a = RowsInTurn{}.rows, "lead"_a = RowsInTurn{}.lead,
@@ -207,7 +211,7 @@ void bind_verifier(nb::module_& m) {
 }
 
 void bind_certificates(nb::module_& m) {
-  using Bounds = Certificate::Bounds;
+  using Bounds = ExchangeBounds;
   nb::class_<Bounds>(m, "Bounds", "What a rank, or all ranks of a node, hold at most at a time, in every execution.")
       .def_ro("requests", &Bounds::requests, "Sends and receives outstanding.")
       .def_ro("peers", &Bounds::peers, "Ranks that messages go to or come from.")
@@ -241,7 +245,7 @@ void bind_certificates(nb::module_& m) {
   m.def(
       "ceiling",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
-        return ceiling(spec, shape_to_count(spec, ranks, nodes));
+        return certified_ceiling(spec, shape_to_count(spec, ranks, nodes));
       },
       "spec"_a, "ranks"_a, "nodes"_a = "",
       "Upper bounds in closed form, good for any number of ranks.\n"

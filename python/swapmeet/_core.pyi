@@ -1411,7 +1411,7 @@ class SparseRehearsal:
 
 def rehearse_sparse(spec: Spec, ranks: int, messages: float = 2, most_bytes: int = 16, seed: int = 0, calls: int = 1, nodes: str = '') -> SparseRehearsal:
     """
-    Have all ranks make `calls` exchanges of `messages` messages each on average (src/sparse/rehearsal.hpp).
+    Have all ranks make `calls` exchanges of `messages` messages each on average (tools/proofs/rehearsal.hpp).
     """
 
 def choose_sparse(ranks: int, algorithm: str = 'auto') -> tuple[str, str]:

@@ -7,7 +7,7 @@
 
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
-#include "verify/certificate.hpp"
+#include "verify/ceiling.hpp"
 
 namespace swapmeet {
 
@@ -46,13 +46,13 @@ bool accepts_narrower(const Spec& spec, const Shape& shape, Accepts&& accepts) {
 }
 
 /// Returns the upper bounds on requests and messages of a rank.
-Certificate::Bounds most_held(const Spec& spec, Collective collective, const Shape& shape) {
+ExchangeBounds most_held(const Spec& spec, Collective collective, const Shape& shape) {
   return of_unequal_blocks(collective) ? ceiling_of_unequal(spec, shape).rank : ceiling(spec, shape).rank;
 }
 
 /// Returns the largest block with which early messages stay within `limit` bytes. -1: no block does; INT64_MAX: every
 /// block does.
-std::int64_t largest_block(const Certificate::Bounds& bounds, const Spec& spec, std::int64_t limit) {
+std::int64_t largest_block(const ExchangeBounds& bounds, const Spec& spec, std::int64_t limit) {
   const std::int64_t entries = early_bytes(bounds, 0);
   if (entries > limit) return -1;
   if (early_bytes(bounds, any_block_bytes) <= limit) return INT64_MAX;
@@ -81,7 +81,7 @@ Limited within_limits(const Spec& spec, Collective collective, const Shape& shap
   const std::int64_t size = of_unequal_blocks(collective) ? any_block_bytes : block_bytes;
   bool first = true;
   const bool found = accepts_narrower(spec, shape, [&](const Spec& point) {
-    const Certificate::Bounds bounds = most_held(point, collective, shape);
+    const ExchangeBounds bounds = most_held(point, collective, shape);
     const bool few_requests = bounds.requests <= options.request_limit;
     const std::int64_t largest = few_requests ? largest_block(bounds, point, options.unexpected_limit_bytes) : -1;
     if (size <= largest) {

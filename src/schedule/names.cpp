@@ -95,6 +95,13 @@ std::string short_text(double value, int digits) { return with_point("%.*g", dig
 
 std::string microseconds(double seconds) { return fixed_text(1e6 * seconds, seconds < 1e-4 ? 1 : 0) + " us"; }
 
+std::string to_text(const Run& run) {
+  std::string text = std::string(buffer_names[static_cast<std::size_t>(run.buffer)]) + '[' + std::to_string(run.first);
+  if (run.count != 1) text += ".." + std::to_string(run.block(run.count - 1));
+  if (run.count != 1 && run.stride != 1) text += '/' + std::to_string(run.stride);
+  return text + ']';
+}
+
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
   std::size_t best_distance = word.size() / 3 + 2;  // words with larger distances are unrelated

@@ -60,6 +60,9 @@ std::string in_quotes(std::string_view text, std::size_t most = 80);
 std::string fixed_text(double value, int decimals);
 std::string short_text(double value, int digits);
 
+/// Returns a run of blocks such as send[3], scratch[0..7] or receive[1..9/2].
+std::string to_text(const Run& run);
+
 /// Returns a time in microseconds for messages, such as "12.3 us".
 std::string microseconds(double seconds);
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "schedule/text.hpp"
-
 namespace swapmeet {
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "schedule/text.hpp"
+#include "schedule/names.hpp"
 
 namespace swapmeet {
 

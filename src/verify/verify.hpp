@@ -28,7 +28,6 @@
 
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
-#include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
 
@@ -59,17 +58,6 @@ Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = 
 /// is sent on, is sent on once, and is not kept after that. Messages match, as do the messages that are the last of
 /// their blocks. No rank waits forever.
 Verdict verify_flows(std::span<const Flow> flows, const Progress& progress = {});
-
-/// Verifies the schedules of a neighbourhood collective. Each block is received once, at the place given by the lists
-/// of neighbours (topology/neighbourhood.hpp), for any number of neighbours of each rank. `schedules[r]` and
-/// `neighbourhoods[r]` are those of rank r.
-Verdict verify_neighbours(std::span<const Schedule> schedules, std::span<const Neighbourhood> neighbourhoods);
-
-/// Verifies the flows of a neighbourhood collective with unequal blocks, like verify_flows().
-Verdict verify_neighbours(std::span<const Flow> flows, std::span<const Neighbourhood> neighbourhoods);
-
-/// Returns the memory that verify(spec, shape) needs for a direct exchange, in bytes.
-std::int64_t verify_memory_bytes(const Shape& shape);
 
 /// Whether a selection rule may use `spec` at this P. This is so by a proof for every P (docs/proofs.md), or by
 /// verification now: of a few ranks if the spec looks alike from every rank (symmetry.hpp), else of all ranks if there

@@ -33,7 +33,7 @@ LINE = [*WITHOUT_MPI, *WITH_MPI]
 #: What is built apart, includes its own folder only, and is included by none.
 APART = ["component", "workload"]
 #: The folders of tools/, from left to right but for the virtual cluster, which stands apart.
-OF_TOOLS = ["network", "estimate", "search", "cluster"]
+OF_TOOLS = ["text", "network", "estimate", "search", "proofs", "cluster"]
 
 #: Words in names of files that say nothing, or nothing to who knows the field.
 VAGUE = re.compile(

@@ -14,7 +14,7 @@
 #include "network/text.hpp"
 #include "options/options.hpp"
 #include "schedule/spec.hpp"
-#include "schedule/text.hpp"
+#include "text/schedule_text.hpp"
 #include "topology/node_map.hpp"
 #include "workload/workload.h"
 

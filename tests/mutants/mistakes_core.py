@@ -13,15 +13,6 @@ from mistake import (
 MISTAKES = (
     # --- schedule
     Mistake(
-        "a run of blocks is read one block short",
-        "The parser of schedules counts the steps between the first and the last block of a run, not the blocks.",
-        "schedule/text.cpp",
-        "run.count = static_cast<std::int32_t>(length / run.stride + 1);",
-        "run.count = static_cast<std::int32_t>(length / run.stride);",
-        CHECK,
-        (CORE + "text_test.py",),
-    ),
-    Mistake(
         "a parameter may be given twice",
         "The parser of specs takes the second value of a parameter that is given twice without a word.",
         "schedule/spec.cpp",
@@ -136,7 +127,7 @@ MISTAKES = (
     Mistake(
         "a false mark of the last message is no mistake",
         "The proof of a flow believes a message that says it is the last for its blocks.",
-        "verify/flows.cpp",
+        "verify/flow_execution.hpp",
         "last && number >= 0",
         "false",
         CHECK,

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "schedule/matching.hpp"
-#include "schedule/text.hpp"
+#include "schedule/names.hpp"
 #include "search/search.hpp"
 #include "verify/checks.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "schedule/matching.hpp"
 #include "topology/arrangement.hpp"
-#include "verify/certificate.hpp"
+#include "proofs/certificate.hpp"
 
 namespace swapmeet {
 
@@ -145,7 +145,7 @@ class StandingStill {
   }
 
   /// Sets the numbers of early messages and blocks of the rank.
-  void run(Certificate::Bounds& bounds) {
+  void run(ExchangeBounds& bounds) {
     look(bounds);  // before the rank begins
     for (const Step& step : schedule().steps) {
       const std::uint32_t all = std::max(step.send_count, step.receive_count);
@@ -238,7 +238,7 @@ class StandingStill {
     wake(rank_);
   }
 
-  void look(Certificate::Bounds& bounds) {
+  void look(ExchangeBounds& bounds) {
     while (!queue_.empty()) {
       const Rank rank = queue_.back();
       queue_.pop_back();

@@ -12,13 +12,12 @@
 
 #include <string_view>
 
+#include "schedule/names.hpp"
 #include "schedule/result.hpp"
-#include "schedule/schedule.hpp"
 
 namespace swapmeet {
 
 std::string to_text(const Schedule& schedule);
-std::string to_text(const Run& run);
 std::string_view to_text(Completion completion);
 std::string_view to_text(Posting posting);
 

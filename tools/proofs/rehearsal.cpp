@@ -1,4 +1,4 @@
-#include "sparse/rehearsal.hpp"
+#include "proofs/rehearsal.hpp"
 
 #include <memory>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include "sparse/forwarding.hpp"
 #include "schedule/random.hpp"
-#include "sparse/mailbox.hpp"
+#include "proofs/mailbox.hpp"
 #include "sparse/rendezvous.hpp"
 
 namespace swapmeet {

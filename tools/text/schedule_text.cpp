@@ -1,21 +1,13 @@
-#include "schedule/text.hpp"
+#include "text/schedule_text.hpp"
 
 #include <charconv>
 
 #include "schedule/builder.hpp"
-#include "schedule/names.hpp"
 
 namespace swapmeet {
 
 std::string_view to_text(Completion completion) { return completion_names[static_cast<std::size_t>(completion)]; }
 std::string_view to_text(Posting posting) { return posting_names[static_cast<std::size_t>(posting)]; }
-
-std::string to_text(const Run& run) {
-  std::string text = std::string(buffer_names[static_cast<std::size_t>(run.buffer)]) + '[' + std::to_string(run.first);
-  if (run.count != 1) text += ".." + std::to_string(run.block(run.count - 1));
-  if (run.count != 1 && run.stride != 1) text += '/' + std::to_string(run.stride);
-  return text + ']';
-}
 
 namespace {
 

@@ -16,9 +16,9 @@ inline std::span<const Step> rounds_of(const Schedule& schedule) { return schedu
 inline std::span<const Round> rounds_of(const Flow& flow) { return flow.rounds; }
 
 template <class Program, class Contents>
-class Rendezvous {
+class JointExecution {
  public:
-  Rendezvous(std::span<const Program> programs, const Numbering& numbers, Contents& contents)
+  JointExecution(std::span<const Program> programs, const Numbering& numbers, Contents& contents)
       : programs_(programs), numbers_(numbers), contents_(contents), sends_(numbers.receive_of.size()),
         receives_(numbers.send_of.size()) {
     for (std::size_t r = 0; r < programs.size(); ++r) ranks_.emplace_back(*this, r);
@@ -104,7 +104,7 @@ class Rendezvous {
   struct Steps {
     static constexpr bool hears = false, has_parts = false;
 
-    Rendezvous& all;
+    JointExecution& all;
     std::size_t rank;
 
     std::size_t rounds() const { return rounds_of(all.programs_[rank]).size(); }
@@ -124,7 +124,7 @@ class Rendezvous {
   };
 
   struct Process {
-    Process(Rendezvous& all, std::size_t rank) : steps{all, rank}, engine(mailbox, steps) {}
+    Process(JointExecution& all, std::size_t rank) : steps{all, rank}, engine(mailbox, steps) {}
     Mailbox mailbox;
     Steps steps;
     Engine<Mailbox, Steps> engine;

@@ -1,21 +1,29 @@
 /// The symbolic execution of flows. Every size is a symbol, so the result holds for all sizes, zero included.
-#include <algorithm>
+#pragma once
 
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/neighbourhood.hpp"
 #include "verify/checks.hpp"
 #include "verify/ends.hpp"
-#include "verify/rendezvous.hpp"
+#include "verify/joint_execution.hpp"
 
 namespace swapmeet {
 
-namespace {
-
-std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank) + ", blocks of unequal size: "; }
+inline std::string unequal_blocks_of(std::size_t rank) {
+  return "rank " + std::to_string(rank) + ", blocks of unequal size: ";
+}
 
 /// The blocks that each rank has during the execution.
 template <class Ends>
-class Holders {
+class SymbolicHolders {
  public:
-  Holders(std::span<const Flow> flows, const Ends& ends, Verdict& verdict)
+  SymbolicHolders(std::span<const Flow> flows, const Ends& ends, Verdict& verdict)
       : flows_(flows), ends_(ends), verdict_(verdict), holders_(flows.size()) {
     for (std::size_t r = 0; r < flows.size(); ++r) {
       Holder& holder = holders_[r];
@@ -73,7 +81,7 @@ class Holders {
     std::vector<std::vector<Block>> in_flight;  ///< blocks of messages that were sent and not delivered
   };
 
-  void add(std::size_t rank, const std::string& problem) { verdict_.add(rank_text(rank) + problem); }
+  void add(std::size_t rank, const std::string& problem) { verdict_.add(unequal_blocks_of(rank) + problem); }
 
   void arrive(std::size_t r, Block block, std::int32_t number, bool last) {
     Holder& holder = holders_[r];
@@ -100,7 +108,7 @@ class Holders {
 };
 
 /// Checks that every peer and every block number exists.
-void check_flow(const Flow& flow, std::size_t ranks, std::size_t rank, Verdict& verdict) {
+inline void check_flow(const Flow& flow, std::size_t ranks, std::size_t rank, Verdict& verdict) {
   const auto p = static_cast<Rank>(ranks);
   if (flow.ranks != p || flow.rank != static_cast<Rank>(rank) || flow.passed_on < 0)
     return verdict.add("flow " + std::to_string(rank) + " is of rank " + std::to_string(flow.rank) + " of " +
@@ -108,22 +116,22 @@ void check_flow(const Flow& flow, std::size_t ranks, std::size_t rank, Verdict& 
   for (const auto* const messages : {&flow.sends, &flow.receives})
     for (const Message& message : *messages) {
       const std::string peer = "rank " + std::to_string(message.peer);
-      if (message.peer < 0 || message.peer >= p) verdict.add(rank_text(rank) + peer + " does not exist");
-      if (message.peer == flow.rank) verdict.add(rank_text(rank) + "a message to itself");
+      if (message.peer < 0 || message.peer >= p) verdict.add(unequal_blocks_of(rank) + peer + " does not exist");
+      if (message.peer == flow.rank) verdict.add(unequal_blocks_of(rank) + "a message to itself");
     }
   const std::int32_t own = flow.own_blocks();
   const auto check = [&](const std::vector<std::int32_t>& blocks, std::int32_t least, const auto& exists) {
     if (std::ranges::any_of(blocks, [&](std::int32_t block) {
           return block < least || block >= own + flow.passed_on || !exists(block);
         }))
-      verdict.add(rank_text(rank) + "a block has a number that does not exist");
+      verdict.add(unequal_blocks_of(rank) + "a block has a number that does not exist");
   };
   check(flow.departing, 0, [](std::int32_t) { return true; });
   check(flow.arriving, -flow.ending_blocks(), [&](std::int32_t block) { return block < 0 || block >= own; });
 }
 
-}  // namespace
-
+/// Executes flows symbolically and adds findings to `verdict`. Requires one flow for each rank, with as many blocks as
+/// `ends` has.
 template <class Ends>
 void execute_flows(std::span<const Flow> flows, const Ends& ends, const Progress& progress, Verdict& verdict) {
   for (std::size_t r = 0; r < flows.size(); ++r) check_flow(flows[r], flows.size(), r, verdict);
@@ -134,24 +142,12 @@ void execute_flows(std::span<const Flow> flows, const Ends& ends, const Progress
   }
   const Numbering numbers = match(flows, std::bind_front(&Verdict::add, &verdict));
   if (!verdict.proved()) return;
-  Holders holders(flows, ends, verdict);
-  Rendezvous execution(flows, numbers, holders);
+  SymbolicHolders holders(flows, ends, verdict);
+  JointExecution execution(flows, numbers, holders);
   if (!execution.run(progress)) return verdict.add("interrupted: nothing is proved");
   for (std::size_t r = 0; r < flows.size(); ++r)
     if (execution.finished(r)) holders.check_end(r);
-    else verdict.add("deadlock: " + rank_text(r) + execution.stuck(r));
-}
-
-template void execute_flows(std::span<const Flow>, const AllToAll&, const Progress&, Verdict&);
-template void execute_flows(std::span<const Flow>, const AmongNeighbours&, const Progress&, Verdict&);
-
-Verdict verify_flows(std::span<const Flow> flows, const Progress& progress) {
-  Verdict verdict;
-  for (const Flow& flow : flows)
-    if (flow.neighbours) verdict.add("flow " + std::to_string(flow.rank) + " is of an exchange with neighbours");
-  if (!verdict.proved()) return verdict;
-  execute_flows(flows, AllToAll{static_cast<Block>(flows.size())}, progress, verdict);
-  return verdict;
+    else verdict.add("deadlock: " + unequal_blocks_of(r) + execution.stuck(r));
 }
 
 }  // namespace swapmeet

@@ -22,11 +22,12 @@
 ///                                                           [checked by tests/core/counts_test.py]
 ///
 /// Each message has a position, the same at both ends. It is the value of the digit (with paths=rotated: the number of
-/// the hop, see read()). Between nodes, with order=topology and order=groups, it is the slot of the two nodes. Nodes
+/// the hop, see DigitWalk::enter()). Between nodes, with order=topology and order=groups, it is the slot of the two nodes. Nodes
 /// are then numbered by their coordinates, that is, in the order of their first ranks (topology/endpoints.hpp).
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/digit_walk.hpp"
 #include "algorithms/families.hpp"
 #include "algorithms/group_order.hpp"
 #include "algorithms/phase.hpp"
@@ -47,26 +48,10 @@ struct Bundles {
   }
 };
 
-/// A value of a digit by which blocks move in a phase.
-struct Hop {
-  const Digit* digit = nullptr;
-  std::int32_t value = 0;
-  std::int32_t move = 0;  ///< distance in places, encoded like an offset
-};
-
 /// A message between two places.
 struct PlacedMessage : PositionedMessage {
   std::int32_t from = 0, to = 0;
   bool staggered = false;  ///< sent as one message for each block
-};
-
-/// State of all offsets while the rank goes through the digits; each vector has an entry for each offset.
-struct Offsets {
-  std::vector<std::uint8_t> moves;      ///< moves made so far
-  std::vector<std::uint8_t> all_moves;  ///< moves in all phases
-  std::vector<std::int32_t> done;       ///< the part of the offset covered by the moves so far
-  std::vector<std::int32_t> hops;       ///< hop in the current phase; 0: the blocks stay
-  std::vector<std::int32_t> classes;    ///< class of the offset; with paths=rotated only
 };
 
 /// The ranks around a place: for each offset, the rank that far ahead, and the rank that far behind. -1: the place is a
@@ -79,28 +64,12 @@ class Bruck {
  public:
   Bruck(const Spec& spec, const Shape& shape, Rank rank)
       : spec_(spec), rank_(rank), grid_(arrange(spec.dimensions, shape)), flow_(shape, rank),
-        digits_(digits_along(spec.radices, grid_.sizes, spec.digits)) {
+        irregular_(grid_.places() != shape.ranks), walk_(spec, grid_, irregular_) {
     for (std::int32_t place = 0; place < grid_.places(); ++place)
       if (grid_.rank_at[static_cast<std::size_t>(place)] == rank) places_.push_back(place);
-    std::int32_t stride = 1;
-    for (const std::int32_t size : grid_.sizes) strides_.push_back(std::exchange(stride, stride * size));
-    irregular_ = grid_.places() != shape.ranks;
-    order_ = slots_of(spec, shape, places_.front() / strides_.back());
+    order_ = slots_of(spec, shape, places_.front() / walk_.last_stride());
     for (const std::int32_t place : places_) around_.push_back({ranks_from(place, 1), ranks_from(place, -1)});
-    const std::size_t n = static_cast<std::size_t>(grid_.places());
-    offsets_ = {std::vector<std::uint8_t>(n),
-                std::vector<std::uint8_t>(n),
-                std::vector<std::int32_t>(n),
-                std::vector<std::int32_t>(n),
-                {}};
-    find_classes();
-    std::size_t messages = 0;
-    for (std::size_t phase = 0; phase < digits_.size(); ++phase) {
-      read(phase);
-      for (std::size_t i = 0; i < n; ++i) offsets_.all_moves[i] += offsets_.hops[i] != 0;
-      messages += (hops_.size() - 1) * places_.size();
-    }
-    flow_.reserve(messages);
+    flow_.reserve(walk_.hops_of_all_phases() * places_.size());
   }
 
   SlotFlow make() && {
@@ -109,63 +78,12 @@ class Bruck {
     first_own.resize(slots, -1);
     last_source.resize(slots, -1);
     flow_.slots(std::move(first_own), std::move(last_source));
-    for (std::size_t phase = 0; phase < digits_.size(); ++phase) exchange(phase);
+    for (std::size_t phase = 0; phase < walk_.phases(); ++phase) exchange(phase);
     return std::move(flow_).finish();
   }
 
  private:
-  /// Sets the digit with which each class begins, and the class of each offset: the sum of its coordinates modulo the
-  /// number of classes. So all classes have about equally many of the offsets with a given value of a digit.
-  void find_classes() {
-    begins_.assign(1, 0);
-    if (spec_.paths != Paths::rotated) return;
-    for (std::size_t i = 1; i < digits_.size(); ++i)
-      if (digits_[i].number == 0) begins_.push_back(i);
-    offsets_.classes.assign(1, 0);
-    const auto classes = static_cast<std::int32_t>(begins_.size());
-    for (const std::int32_t size : grid_.sizes) {
-      const std::size_t inner = offsets_.classes.size();
-      for (std::int32_t along = 1; along < size; ++along)
-        for (std::size_t i = 0; i < inner; ++i) offsets_.classes.push_back((offsets_.classes[i] + along) % classes);
-    }
-  }
-
-  /// Sets the hops of a phase, numbered by increasing value, and the hop of each offset.
-  void read(std::size_t phase) {
-    std::vector<const Digit*> of_class;
-    hops_.assign(1, {});
-    for (const std::size_t begin : begins_) {
-      const Digit& digit = *of_class.emplace_back(&digits_[(begin + phase) % digits_.size()]);
-      for (std::int32_t z = 1; z < digit.radix; ++z)
-        hops_.push_back({&digit, z, digit.step(z) * strides_[digit.dimension]});
-    }
-    std::stable_sort(hops_.begin() + 1, hops_.end(), [](const Hop& a, const Hop& b) { return a.value < b.value; });
-    for (std::size_t c = 0; c < of_class.size(); ++c) read(*of_class[c], static_cast<std::int32_t>(c));
-  }
-
-  /// Sets the hop of each offset of a class for its digit. One pass without divisions, which would take most of the
-  /// planning time.
-  void read(const Digit& digit, std::int32_t of_class) {
-    // hop_of by value of the digit; hops by coordinate along the dimension
-    std::vector<std::int32_t> hop_of(static_cast<std::size_t>(digit.radix)), hops;
-    for (std::size_t hop = 1; hop < hops_.size(); ++hop)
-      if (hops_[hop].digit == &digit)
-        hop_of[static_cast<std::size_t>(hops_[hop].value)] = static_cast<std::int32_t>(hop);
-    for (std::int32_t along = 0; along < digit.size; ++along)
-      hops.push_back(hop_of[static_cast<std::size_t>(digit.value(along))]);
-    const auto stride = static_cast<std::size_t>(strides_[digit.dimension]);
-    for (std::size_t first = 0; first < offsets_.hops.size();)
-      for (const std::int32_t hop : hops) {
-        if (begins_.size() == 1) std::fill_n(offsets_.hops.begin() + static_cast<std::ptrdiff_t>(first), stride, hop);
-        else
-          for (std::size_t i = first; i < first + stride; ++i)
-            if (offsets_.classes[i] == of_class) offsets_.hops[i] = hop;
-        first += stride;
-      }
-  }
-
   Rank rank_at(std::int32_t place) const { return grid_.rank_at[static_cast<std::size_t>(place)]; }
-  std::int32_t move_of(std::int32_t hop) const { return hops_[static_cast<std::size_t>(hop)].move; }
 
   std::vector<Rank> ranks_from(std::int32_t place, std::int32_t sign) const {
     std::vector<std::int32_t> all = grid_.all_shifted(place, sign);
@@ -182,9 +100,9 @@ class Bruck {
 
   /// Whether blocks of this offset belong to the second part of a message. Each part comes from one buffer, according
   /// to the layout. Both ends know this key.
-  bool second_group(std::size_t offset) const {
-    if (spec_.layout == Layout::zero_rotation) return offsets_.moves[offset] != 0;
-    return spec_.layout == Layout::zero_copy && (offsets_.all_moves[offset] - offsets_.moves[offset]) % 2 != 0;
+  bool second_group(std::int32_t offset) const {
+    if (spec_.layout == Layout::zero_rotation) return walk_.moves_before(offset) != 0;
+    return spec_.layout == Layout::zero_copy && walk_.moves_left(offset) % 2 != 0;
   }
 
   /// Returns the blocks that leave this rank's place number `held` in this phase, or arrive there. With layout=basic
@@ -192,25 +110,25 @@ class Bruck {
   /// of blocks ascend.
   Bundles bundles(std::size_t held, bool outgoing) const {
     const std::int32_t n = grid_.places(), first_slot = static_cast<std::int32_t>(held) * n;
-    const std::size_t hops = hops_.size();
+    const std::size_t hops = walk_.hops().size();
     const auto moves_here = [&](std::int32_t offset, std::int32_t hop) {
-      const std::int32_t done = offsets_.done[static_cast<std::size_t>(offset)];
-      return hop != 0 && (!irregular_ || exists(held, offset, outgoing ? done : grid_.shifted(done, move_of(hop), 1)));
+      if (hop == 0 || !irregular_) return hop != 0;
+      const std::int32_t done = walk_.done(offset), move = walk_.hops()[static_cast<std::size_t>(hop)].move;
+      return exists(held, offset, outgoing ? done : grid_.shifted(done, move, 1));
     };
     Bundles all{{}, {}, std::vector<std::uint8_t>(hops, 1)};
     std::vector<std::uint32_t> next(hops + 1);  // for each hop, the next index in `slots`
     for (std::int32_t offset = 0; offset < n; ++offset) {
-      const std::int32_t hop = offsets_.hops[static_cast<std::size_t>(offset)];
+      const std::int32_t hop = walk_.hop_of(offset);
       if (moves_here(offset, hop)) ++next[static_cast<std::size_t>(hop) + 1];
     }
     for (std::size_t hop = 0; hop < hops; ++hop) next[hop + 1] += next[hop];
     std::vector<std::int32_t> slots(next.back());
     const auto add = [&](std::int32_t offset, bool group) {
-      const auto i = static_cast<std::size_t>(offset);
-      const std::int32_t hop = offsets_.hops[i];
-      if (hop == 0 || second_group(i) != group || !moves_here(offset, hop)) return;
+      const std::int32_t hop = walk_.hop_of(offset);
+      if (hop == 0 || second_group(offset) != group || !moves_here(offset, hop)) return;
       slots[next[static_cast<std::size_t>(hop)]++] = first_slot + offset;
-      all.last[static_cast<std::size_t>(hop)] &= offsets_.moves[i] + 1 == offsets_.all_moves[i];
+      all.last[static_cast<std::size_t>(hop)] &= walk_.moves_left(offset) == 1;
     };
     const bool grouped = spec_.layout == Layout::zero_rotation || spec_.layout == Layout::zero_copy;
     for (int group = 0; group <= grouped; ++group) {
@@ -234,13 +152,14 @@ class Bruck {
 
   /// Whether each block with this hop has a message of its own.
   bool staggered(std::size_t hop) const {
-    return spec_.grouping == Grouping::staggered && hop != 0 && hops_[hop].digit->dimension + 1 == grid_.sizes.size();
+    return spec_.grouping == Grouping::staggered && hop != 0 &&
+           walk_.hops()[hop].digit->dimension + 1 == grid_.sizes.size();
   }
 
   /// Returns the order of slots in which nodes exchange in the current phase. nullptr: messages are sent in the order
   /// of hops.
   const SlotRows* order() const {
-    const std::size_t dimension = hops_.size() == 1 ? 0 : hops_[1].digit->dimension;
+    const std::size_t dimension = walk_.hops().size() == 1 ? 0 : walk_.hops()[1].digit->dimension;
     const bool outermost = dimension > 0 && dimension + 1 == grid_.sizes.size();
     return outermost ? order_.get() : nullptr;
   }
@@ -248,7 +167,7 @@ class Bruck {
   std::int32_t position_of(std::int32_t hop, std::int32_t from, std::int32_t to, const SlotRows* order,
                            bool outgoing) const {
     if (!order) return hop;
-    const std::int32_t sender = from / strides_.back(), receiver = to / strides_.back();  // nodes
+    const std::int32_t sender = from / walk_.last_stride(), receiver = to / walk_.last_stride();  // nodes
     return 1 + (outgoing ? order->sends_of(sender)[static_cast<std::size_t>(receiver)]
                          : order->receives_of(receiver)[static_cast<std::size_t>(sender)]);
   }
@@ -257,13 +176,14 @@ class Bruck {
   /// place that they leave.
   std::vector<PlacedMessage> messages(const std::vector<Bundles>& bundles, bool outgoing) const {
     std::vector<PlacedMessage> all;
-    all.reserve(places_.size() * hops_.size());
+    const std::vector<Hop>& hops = walk_.hops();
+    all.reserve(places_.size() * hops.size());
     const SlotRows* const order = this->order();
     for (std::size_t held = 0; held < places_.size(); ++held)
-      for (std::size_t hop = 1; hop < hops_.size(); ++hop) {
+      for (std::size_t hop = 1; hop < hops.size(); ++hop) {
         const std::span<const Run> blocks = bundles[held].of(hop);
         if (blocks.empty()) continue;
-        const std::int32_t other = grid_.shifted(places_[held], hops_[hop].move, outgoing ? 1 : -1);
+        const std::int32_t other = grid_.shifted(places_[held], hops[hop].move, outgoing ? 1 : -1);
         const std::int32_t from = outgoing ? places_[held] : other, to = outgoing ? other : places_[held];
         all.push_back({{rank_at(other), position_of(static_cast<std::int32_t>(hop), from, to, order, outgoing),
                         bundles[held].last[hop] != 0, blocks},
@@ -304,7 +224,7 @@ class Bruck {
   }
 
   void exchange(std::size_t phase) {
-    read(phase);
+    walk_.enter(phase);
     std::vector<Bundles> leaving, arriving;
     for (std::size_t held = 0; held < places_.size(); ++held) {
       leaving.push_back(bundles(held, true));
@@ -318,28 +238,20 @@ class Bruck {
     // slots of the order), batches of messages could wait for one another in a cycle. The window then counts positions.
     const SlotRows* const order = this->order();
     const bool by_position = irregular_ || (order && spec_.completion == Completion::all);
-    add_rounds(flow_, spec_, order ? order->slots : static_cast<std::int32_t>(hops_.size()) - 1, by_position,
+    add_rounds(flow_, spec_, order ? order->slots : static_cast<std::int32_t>(walk_.hops().size()) - 1, by_position,
                with_others(outgoing), with_others(incoming));
-    for (std::size_t i = 0; i < offsets_.hops.size(); ++i)
-      if (const std::int32_t hop = offsets_.hops[i]) {
-        ++offsets_.moves[i];
-        if (irregular_) offsets_.done[i] = grid_.shifted(offsets_.done[i], move_of(hop), 1);
-      }
+    walk_.leave();
   }
 
   const Spec& spec_;
   Rank rank_;
   Arrangement grid_;
   FlowBuilder flow_;
+  bool irregular_;  ///< whether some places are proxies
+  DigitWalk walk_;
   std::shared_ptr<const SlotRows> order_;  ///< order of nodes; null if there is none
   std::vector<std::int32_t> places_;       ///< places of this rank: its own first, then its proxies
   std::vector<RanksAround> around_;        ///< for each of these places
-  std::vector<std::int32_t> strides_;      ///< of the dimensions, in places
-  std::vector<Digit> digits_;
-  std::vector<std::size_t> begins_;  ///< for each class of offsets: the digit that it begins with
-  std::vector<Hop> hops_;            ///< of the current phase, from index 1 on
-  bool irregular_ = false;           ///< whether some places are proxies
-  Offsets offsets_;
 };
 
 SlotFlow bruck(const Spec& spec, const Shape& shape, Rank rank) { return Bruck(spec, shape, rank).make(); }

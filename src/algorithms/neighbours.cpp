@@ -98,7 +98,8 @@ SlotFlow direct(const Spec& spec, const Neighbourhood& neighbourhood) {
   const std::vector<Positioned> sends = in_order(neighbourhood, places, out, true),
                                 receives = in_order(neighbourhood, places, in, false);
   FlowBuilder flow(Shape{neighbourhood.ranks}, neighbourhood.rank);
-  flow.reserve(std::max(sends.size(), receives.size())).neighbours(neighbourhood.degrees());
+  flow.reserve(std::max(sends.size(), receives.size()));
+  flow.neighbours(neighbourhood.degrees());
   flow.phase(false);
   for (const OwnBlock& own : own_blocks(neighbourhood)) flow.move(own_block(own.from), end_of(own.to));
   if (spec.completion == Completion::all && spec.window > 0 && !(sends.empty() && receives.empty())) {

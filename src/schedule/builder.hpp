@@ -2,7 +2,7 @@
 /// are to start.
 #pragma once
 
-#include <initializer_list>
+#include <utility>
 
 #include "schedule/schedule.hpp"
 
@@ -13,33 +13,59 @@ inline Run receiveblock(Rank source) { return {Buffer::receive, source, 1, 1}; }
 
 class ScheduleBuilder {
  public:
-  ScheduleBuilder(const Shape& shape, Rank rank);
+  /// `head`: a schedule without steps, whose other members are those of the schedule to make.
+  explicit ScheduleBuilder(Schedule head) : schedule_(std::move(head)) {}
 
   /// Reserves memory for `messages` messages in each direction, so that long schedules are made without reallocation.
-  ScheduleBuilder& reserve(std::size_t messages);
-  ScheduleBuilder& scratch(std::int32_t blocks);
-  ScheduleBuilder& segments(std::int64_t bytes);
-  ScheduleBuilder& neighbours(std::optional<Degrees> degrees);
+  void reserve(std::size_t messages) { schedule_.reserve(messages); }
 
   /// Begins a step. The operations added next belong to it and are independent of one another.
-  ScheduleBuilder& step(std::int32_t window = 0, Completion completion = Completion::all,
-                        Posting posting = Posting::receives_first);
+  void step(std::int32_t window = 0, Completion completion = Completion::all,
+            Posting posting = Posting::receives_first) {
+    Step step;
+    step.first_copy = static_cast<std::uint32_t>(schedule_.copies.size());
+    step.first_send = static_cast<std::uint32_t>(schedule_.sends.size());
+    step.first_receive = static_cast<std::uint32_t>(schedule_.receives.size());
+    step.window = window;
+    step.completion = completion;
+    step.posting = posting;
+    schedule_.steps.push_back(step);
+  }
 
   /// Begins a step that consists of copies only.
-  ScheduleBuilder& copies(Purpose purpose);
+  void copies(Purpose purpose) {
+    step();
+    schedule_.steps.back().purpose = purpose;
+  }
 
-  ScheduleBuilder& copy(Run from, Run to);
+  void copy(Run from, Run to) {
+    schedule_.copies.push_back({from, to});
+    ++schedule_.steps.back().copy_count;
+  }
+
   /// Appends a message to the current step. For `last` see Message.
-  ScheduleBuilder& send(Rank to, std::span<const Run> blocks, bool last = false);
-  ScheduleBuilder& receive(Rank from, std::span<const Run> blocks, bool last = false);
-  ScheduleBuilder& send(Rank to, Run blocks, bool last = false) { return send(to, {&blocks, 1}, last); }
-  ScheduleBuilder& receive(Rank from, Run blocks, bool last = false) { return receive(from, {&blocks, 1}, last); }
+  void send(Rank to, std::span<const Run> blocks, bool last) {
+    schedule_.sends.push_back(schedule_.message(to, blocks, last));
+    ++schedule_.steps.back().send_count;
+  }
+  void receive(Rank from, std::span<const Run> blocks, bool last) {
+    schedule_.receives.push_back(schedule_.message(from, blocks, last));
+    ++schedule_.steps.back().receive_count;
+  }
 
-  /// Returns the schedule with its vectors shrunk to their sizes, because plans keep schedules for long.
-  Schedule finish() &&;
+  /// Returns the schedule, which has this number of blocks of working memory. Its vectors are shrunk to their sizes,
+  /// because plans keep schedules for long.
+  Schedule finish(std::int32_t scratch_blocks) && {
+    schedule_.scratch_blocks = scratch_blocks;
+    schedule_.steps.shrink_to_fit();
+    schedule_.copies.shrink_to_fit();
+    schedule_.sends.shrink_to_fit();
+    schedule_.receives.shrink_to_fit();
+    schedule_.runs.shrink_to_fit();
+    return std::move(schedule_);
+  }
 
  private:
-  Message message(Rank peer, std::span<const Run> blocks, bool last);
   Schedule schedule_;
 };
 

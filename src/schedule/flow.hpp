@@ -13,12 +13,12 @@
 
 namespace swapmeet {
 
-struct Flow {
+/// In a message of a flow, `first` and `count` index `departing` and `arriving`.
+struct Flow : Messages {
   Rank ranks = 1, rank = 0;
   std::optional<Degrees> neighbours{};  ///< as in Schedule
   std::vector<Round> rounds;
-  std::vector<Message> sends, receives;  ///< `first` and `count` index `departing` and `arriving`
-  std::vector<std::int32_t> departing;   ///< block number of each block sent
+  std::vector<std::int32_t> departing;  ///< block number of each block sent
   /// For each block received: its block number if it is passed on, or -1 - source (in a topology: -1 - neighbour) if it
   /// ends here.
   std::vector<std::int32_t> arriving;
@@ -28,12 +28,6 @@ struct Flow {
   std::int32_t own_blocks() const { return neighbours ? neighbours->out : ranks; }
   std::int32_t ending_blocks() const { return neighbours ? neighbours->in : ranks; }
 
-  std::span<const Message> sends_of(const Round& round) const {
-    return std::span(sends).subspan(round.first_send, round.send_count);
-  }
-  std::span<const Message> receives_of(const Round& round) const {
-    return std::span(receives).subspan(round.first_receive, round.receive_count);
-  }
   std::span<const std::int32_t> departing_in(const Message& message) const {
     return std::span(departing).subspan(message.first, message.count);
   }

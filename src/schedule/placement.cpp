@@ -41,10 +41,8 @@ class Placer {
   /// If `anywhere`, blocks are staged whenever some rank whose flow is this one, relative to its own number, has to
   /// stage them.
   Placer(const SlotFlow& flow, const Spec& spec, const Shape& shape, bool anywhere)
-      : flow_(flow), spec_(spec), shape_(shape), plan_(shape, flow.rank), own_(flow.first_own), anywhere_(anywhere) {
-    plan_.neighbours(flow.neighbours)
-        .segments(spec.segment_bytes)
-        .reserve(std::max(flow.sends.size(), flow.receives.size()));
+      : flow_(flow), spec_(spec), shape_(shape), plan_(head_of(flow, spec)), own_(flow.first_own), anywhere_(anywhere) {
+    plan_.reserve(std::max(flow.sends.size(), flow.receives.size()));
     if (spec.layout == Layout::zero_copy || spec.layout == Layout::zero_rotation) count_arrivals();
     const bool in_scratch = spec.layout == Layout::basic || std::ranges::count(flow.last_source, -1) > 0;
     twin_ = in_scratch ? flow.slots : 0;
@@ -55,12 +53,21 @@ class Placer {
   Schedule make() && {
     if (!own_.empty() && spec_.layout != Layout::zero_rotation) move_all(true);
     for (std::size_t i = 0; i < flow_.phases.size(); ++i) exchange(flow_.phases[i], stages_[i]);
-    if (flow_.phases.empty() && spec_.layout == Layout::zero_rotation) copy_unmoved(plan_.step());
+    if (flow_.phases.empty() && spec_.layout == Layout::zero_rotation) plan_.step(), copy_unmoved();
     if (!own_.empty() && spec_.layout == Layout::basic) move_all(false);
-    return std::move(plan_.scratch(scratch_)).finish();
+    return std::move(plan_).finish(scratch_);
   }
 
  private:
+  static Schedule head_of(const SlotFlow& flow, const Spec& spec) {
+    Schedule head;
+    head.ranks = flow.ranks;
+    head.rank = flow.rank;
+    head.neighbours = flow.neighbours;
+    head.segment_bytes = spec.segment_bytes;
+    return head;
+  }
+
   static std::size_t index(std::int32_t block) { return static_cast<std::size_t>(block); }
 
   /// Calls use(slot) for each slot among the places.
@@ -136,10 +143,10 @@ class Placer {
   }
 
   /// Copies own blocks that are never sent from the send buffer to their final places.
-  void copy_unmoved(ScheduleBuilder& plan) const {
+  void copy_unmoved() {
     for (std::size_t i = 0; i < own_.size(); ++i)
       if (own_[i] >= 0 && flow_.last_source[i] >= 0 && left_[i] == 0)
-        plan.copy(sendblock(own_[i]), receiveblock(flow_.last_source[i]));
+        plan_.copy(sendblock(own_[i]), receiveblock(flow_.last_source[i]));
   }
 
   /// Whether a message with `peer` may consist of blocks that are not contiguous.
@@ -266,7 +273,7 @@ class Placer {
     for (const Round& round : flow_.rounds_of(phase)) {
       plan_.step(round.window, round.completion, round.posting);
       if (&round == &flow_.rounds_of(phase).front()) {
-        if (phase.first_round == 0 && spec_.layout == Layout::zero_rotation) copy_unmoved(plan_);
+        if (phase.first_round == 0 && spec_.layout == Layout::zero_rotation) copy_unmoved();
         for (std::size_t i = 0; i < moves_.size(); i += 2)
           if (moves_[i].staged.count == 0) copy(plan_, runs_of(moves_[i]), runs_of(moves_[i + 1]));
       }

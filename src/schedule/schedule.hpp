@@ -112,7 +112,7 @@ enum class Posting : std::uint8_t {
   granted,
 };
 
-/// The purpose of a step's copies. It does not change what is executed, so the text form and equality ignore it.
+/// The purpose of a step's copies. It does not change what is executed, so the text form ignores it.
 enum class Purpose : std::uint8_t {
   copy,    ///< own blocks, rotations
   pack,    ///< gather blocks for messages
@@ -129,7 +129,10 @@ struct Round {
   Posting posting = Posting::receives_first;
 
   /// Returns the window in messages: at least 1, and at most the number of messages (if there are any).
-  std::uint32_t in_flight() const;
+  std::uint32_t in_flight() const {
+    const std::uint32_t most = std::max({send_count, receive_count, 1u});
+    return window == 0 ? most : std::min(most, static_cast<std::uint32_t>(window));
+  }
 
   /// Whether each message starts as another one completes, instead of batch by batch.
   bool slides() const { return completion != Completion::all && in_flight() < std::max(send_count, receive_count); }
@@ -142,8 +145,48 @@ struct Step : Round {
   Purpose purpose = Purpose::copy;
 };
 
+/// The messages of one rank, by the rounds that contain them.
+struct Messages {
+  std::vector<Message> sends, receives;
+
+  std::span<const Message> sends_of(const Round& round) const {
+    return std::span(sends).subspan(round.first_send, round.send_count);
+  }
+  std::span<const Message> receives_of(const Round& round) const {
+    return std::span(receives).subspan(round.first_receive, round.receive_count);
+  }
+};
+
+/// Messages whose blocks are runs.
+struct RunMessages : Messages {
+  std::vector<Run> runs;
+
+  /// Reserves memory for `messages` messages in each direction.
+  void reserve(std::size_t messages) {
+    sends.reserve(messages);
+    receives.reserve(messages);
+    runs.reserve(2 * messages);
+  }
+  /// Appends `blocks` to the runs, and returns the message that has them.
+  Message message(Rank peer, std::span<const Run> blocks, bool last) {
+    const auto first = static_cast<std::uint32_t>(runs.size());
+    runs.insert(runs.end(), blocks.begin(), blocks.end());
+    return {peer, first, static_cast<std::uint32_t>(blocks.size()), last};
+  }
+
+  std::span<const Run> runs_of(const Message& message) const {
+    return std::span(runs).subspan(message.first, message.count);
+  }
+  /// Returns the number of blocks in a message.
+  std::int64_t block_count(const Message& message) const {
+    std::int64_t blocks = 0;
+    for (const Run& run : runs_of(message)) blocks += run.count;
+    return blocks;
+  }
+};
+
 /// The operations of one rank. Made by ScheduleBuilder only.
-struct Schedule {
+struct Schedule : RunMessages {
   Rank ranks = 1;
   Rank rank = 0;
   std::int32_t scratch_blocks = 0;
@@ -154,25 +197,16 @@ struct Schedule {
   std::optional<Degrees> neighbours{};  ///< nothing: an all-to-all, with one block for each rank
   std::vector<Step> steps;
   std::vector<Copy> copies;
-  std::vector<Message> sends, receives;
-  std::vector<Run> runs;
 
-  std::span<const Copy> copies_of(const Step& step) const;
-  std::span<const Message> sends_of(const Step& step) const;
-  std::span<const Message> receives_of(const Step& step) const;
-  std::span<const Run> runs_of(const Message& message) const;
+  std::span<const Copy> copies_of(const Step& step) const {
+    return std::span(copies).subspan(step.first_copy, step.copy_count);
+  }
 
   /// Returns the number of blocks that `buffer` has room for.
   std::int32_t blocks_in(Buffer buffer) const {
     if (buffer == Buffer::scratch) return scratch_blocks;
     return !neighbours ? ranks : buffer == Buffer::send ? neighbours->out : neighbours->in;
   }
-
-  /// Returns the number of blocks in a message.
-  std::int64_t block_count(const Message& message) const;
-
-  /// Whether both have the same steps, operations and runs, however they are stored. Purposes are ignored.
-  bool operator==(const Schedule& other) const;
 };
 
 }  // namespace swapmeet

@@ -1,5 +1,4 @@
-/// Tables of the spec language: its parameters and aliases, as data.
-
+/// The table of the parameters of specs, as data.
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
@@ -21,6 +20,16 @@ bool read_name(std::string_view text, const std::array<std::string_view, n>& nam
   const auto found = named<Enum>(text, names);
   if (found) value = *found;
   return found.has_value();
+}
+
+/// Reads and prints a parameter whose values are names.
+template <auto Spec::* member, auto& names>
+bool read_named(std::string_view text, Spec& spec) {
+  return read_name(text, names, spec.*member);
+}
+template <auto Spec::* member, auto& names>
+std::string print_named(const Spec& spec) {
+  return std::string(names[static_cast<std::size_t>(spec.*member)]);
 }
 
 bool read_window(std::string_view text, Spec& spec) {
@@ -185,14 +194,10 @@ std::string print_order(const Spec& spec) {
   return text + ')';
 }
 
-bool read_posting(std::string_view text, Spec& spec) { return read_name(text, posting_names, spec.posting); }
-std::string print_posting(const Spec& spec) {
-  return std::string(posting_names[static_cast<std::size_t>(spec.posting)]);
-}
-
-bool read_sparse(std::string_view text, Spec& spec) { return read_name(text, sparse_names, spec.sparse); }
-bool forwards_sparse(const Spec& spec) { return spec.sparse == Sparse::forward; }
-std::string print_sparse(const Spec& spec) { return std::string(sparse_names[static_cast<std::size_t>(spec.sparse)]); }
+constexpr auto read_posting = read_named<&Spec::posting, posting_names>;
+constexpr auto print_posting = print_named<&Spec::posting, posting_names>;
+constexpr auto read_sparse = read_named<&Spec::sparse, sparse_names>;
+constexpr auto print_sparse = print_named<&Spec::sparse, sparse_names>;
 
 bool read_direct(std::string_view text, Spec& spec) {
   if (text == "never") return spec.direct_bytes = Direct::never, true;
@@ -230,19 +235,15 @@ std::vector<Parameter> make_parameters() {
        read_layer_radix<1>, nullptr},
       {"digits", "", "standard (0 to r-1) or balanced (-r/2 to r/2)",
        "values of the digits of a way: balanced ones go ahead and back, half as far", bruck, false,
-       [](std::string_view text, Spec& spec) { return read_name(text, digits_names, spec.digits); },
-       [](const Spec& spec) { return std::string(digits_names[static_cast<std::size_t>(spec.digits)]); }},
+       read_named<&Spec::digits, digits_names>, print_named<&Spec::digits, digits_names>},
       {"paths", "", "ordered or rotated",
        "the dimensions along which blocks travel: all blocks along the first, then the second, ... (ordered), or equal "
        "parts of them begin with each (rotated), which uses the links of all dimensions at once",
-       bruck, false, [](std::string_view text, Spec& spec) { return read_name(text, paths_names, spec.paths); },
-       [](const Spec& spec) { return std::string(paths_names[static_cast<std::size_t>(spec.paths)]); }},
+       bruck, false, read_named<&Spec::paths, paths_names>, print_named<&Spec::paths, paths_names>},
       {"layout", "", "basic, modified, zero-rotation or zero-copy", "where blocks under way are kept", bruck, true,
-       [](std::string_view text, Spec& spec) { return read_name(text, layout_names, spec.layout); },
-       [](const Spec& spec) { return std::string(layout_names[static_cast<std::size_t>(spec.layout)]); }},
+       read_named<&Spec::layout, layout_names>, print_named<&Spec::layout, layout_names>},
       {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", forwarding, false,
-       [](std::string_view text, Spec& spec) { return read_name(text, packing_names, spec.packing); },
-       [](const Spec& spec) { return std::string(packing_names[static_cast<std::size_t>(spec.packing)]); }},
+       read_named<&Spec::packing, packing_names>, print_named<&Spec::packing, packing_names>},
       {"order", "",
        "shift, xor, random, scatter, groups:N, groups:nodes or topology(FILE[,routing=WAY][,place=PLACEMENT])",
        "the order in which a rank exchanges with its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), "
@@ -260,9 +261,8 @@ std::vector<Parameter> make_parameters() {
       {"complete", "", "all, any or test",
        "when the next message starts: all (when the whole batch is done), any (when any message is), test (any, "
        "polling)",
-       scheduled, true,
-       [](std::string_view text, Spec& spec) { return read_name(text, completion_names, spec.completion); },
-       [](const Spec& spec) { return std::string(completion_names[static_cast<std::size_t>(spec.completion)]); }},
+       scheduled, true, read_named<&Spec::completion, completion_names>,
+       print_named<&Spec::completion, completion_names>},
       {"post", "", "receives-first, interleaved or granted",
        "how a batch is handed to MPI; granted: a message is sent once its receiver has posted the receive and granted "
        "it by an empty message, so none arrives early",
@@ -282,8 +282,7 @@ std::vector<Parameter> make_parameters() {
        "how messages within a node travel: shm (through shared memory), cma (the receiver copies from the sender's "
        "memory), auto (by size), rows (as auto, but each rank writes all its small blocks into one row: direct, "
        "window=all)",
-       scheduled, false, [](std::string_view text, Spec& spec) { return read_name(text, transport_names, spec.intra); },
-       [](const Spec& spec) { return std::string(transport_names[static_cast<std::size_t>(spec.intra)]); }},
+       scheduled, false, read_named<&Spec::intra, transport_names>, print_named<&Spec::intra, transport_names>},
       {"segment", "", "0 (whole blocks), or bytes such as 8192, 8KiB, 1MiB (at most 1GiB)",
        "cut every block into segments of that many bytes and exchange them pass by pass", direct, false,
        [](std::string_view text, Spec& spec) { return read_bytes(text, std::int64_t{1} << 30, spec.segment_bytes); },
@@ -293,14 +292,12 @@ std::vector<Parameter> make_parameters() {
        [](const Spec& spec) { return std::to_string(spec.seed); }},
       {"messages", "", "coalesced or staggered",
        "whether blocks for several ranks share a message in the last dimension (between nodes), or have one each",
-       bruck, false, [](std::string_view text, Spec& spec) { return read_name(text, grouping_names, spec.grouping); },
-       [](const Spec& spec) { return std::string(grouping_names[static_cast<std::size_t>(spec.grouping)]); }},
+       bruck, false, read_named<&Spec::grouping, grouping_names>, print_named<&Spec::grouping, grouping_names>},
       {"sizes", "", "auto, padded, ahead, combined or total",
        "Alltoallv: how sizes get to ranks that do not know them: padded (all blocks as large as the largest), ahead "
        "(sent ahead of each message), combined (with it), total (its length ahead of it, the sizes with it); auto: "
        "known ones, or combined",
-       all, false, [](std::string_view text, Spec& spec) { return read_name(text, sizes_names, spec.sizes); },
-       [](const Spec& spec) { return std::string(sizes_names[static_cast<std::size_t>(spec.sizes)]); }},
+       all, false, read_named<&Spec::sizes, sizes_names>, print_named<&Spec::sizes, sizes_names>},
       {"direct", "", "never, auto (agreed at each call), or bytes such as 8192 or 32KiB",
        "Alltoallv: blocks of more bytes than this are sent directly to their destination", all, false, read_direct,
        print_direct},
@@ -308,7 +305,7 @@ std::vector<Parameter> make_parameters() {
        "swapmeet_sparse_alltoallv: how ranks learn what comes: nbx (synchronous sends and a barrier that does not "
        "block), census (the messages for each rank are summed up first), auto (by the number of ranks)",
        direct, false,
-       [](std::string_view text, Spec& spec) { return read_sparse(text, spec) && !forwards_sparse(spec); },
+       [](std::string_view text, Spec& spec) { return read_sparse(text, spec) && spec.sparse != Sparse::forward; },
        print_sparse},
       {"sparse", "", "auto, nbx, census or forward",
        "swapmeet_sparse_alltoallv: as of direct, or forward (messages are passed on by the digits of this family)",
@@ -331,78 +328,6 @@ bool read_bytes(std::string_view text, std::int64_t most, std::int64_t& bytes) {
 
 const std::vector<Parameter>& parameters() {
   static const std::vector<Parameter> table = make_parameters();
-  return table;
-}
-
-const std::vector<Alias>& aliases() {
-  static const std::vector<Alias> table = {
-      {"spread-out", "direct(order=shift,window=all,complete=all)", "every message at once, receives posted first",
-       "thakur2005"},
-      {"nonblocking", "direct(order=shift,window=all,complete=all,post=interleaved)",
-       "every message at once, posted pair by pair", "fft"},
-      {"pairwise", "direct(order=shift,window=1,complete=all)", "one send and one receive at a time", "fft"},
-      {"multipair-waitall", "direct(order=shift,window=5,complete=all,post=interleaved)",
-       "batches of `stride` pairs (the paper tries 5, 10, 15)", "fft"},
-      {"multipair-waitany", "direct(order=shift,window=5,complete=any,post=interleaved)",
-       "`stride` pairs in flight, refilled when any completes", "fft"},
-      {"multipair-testany", "direct(order=shift,window=5,complete=test,post=interleaved)",
-       "as multipair-waitany, polling", "fft"},
-      {"random-scatter", "direct(order=scatter,window=all,complete=all)",
-       "one random order for all ranks, all receives, then all sends", "slimfly"},
-      {"random-sendrecv", "direct(order=random,window=8,complete=all,post=interleaved)",
-       "random anti-circulant order with a queue of 16 requests", "slimfly"},
-      {"random-segmented", "direct(order=random,window=8,complete=all,post=interleaved,segment=8KiB)",
-       "random-sendrecv, segment by segment", "slimfly"},
-      {"bruck-dt", "bruck(radix=2,layout=basic,pack=datatype,window=1,complete=all)",
-       "Bruck's algorithm with MPI datatypes", "nonuniform"},
-      {"bruck-modified", "bruck(radix=2,layout=modified,window=1,complete=all)", "without the final rotation",
-       "nonuniform"},
-      {"bruck-modified-dt", "bruck(radix=2,layout=modified,pack=datatype,window=1,complete=all)", "with MPI datatypes",
-       "nonuniform"},
-      {"bruck-zero-rotation", "bruck(radix=2,layout=zero-rotation,window=1,complete=all)", "without any rotation",
-       "nonuniform"},
-      {"bruck-zero-copy", "bruck(radix=2,layout=zero-copy,window=1,complete=all)",
-       "alternating buffers, packed by memcpy", "nonuniform"},
-      {"bruck-zero-copy-dt", "bruck(radix=2,layout=zero-copy,pack=datatype,window=1,complete=all)",
-       "alternating buffers, MPI datatypes", "nonuniform"},
-      {"radix", "bruck(radix=root,layout=modified,window=1,complete=all)",
-       "Bruck's algorithm in radix r, without final rotation", "radix"},
-      {"tra", "bruck(radix=root,layout=basic,window=1,complete=all)", "tunable radix, the root of P if not given",
-       "tra"},
-      {"tra2", "bruck(dims=nodes,radix=root/all,layout=basic,window=1,complete=all)",
-       "two layers: radix r1 within nodes, r2 between them", "tra"},
-      {"two-layer", "bruck(dims=nodes,radix=root/all,layout=zero-rotation,window=all,complete=all)",
-       "tra2 without rotations, with all messages of a digit in flight", "tra"},
-      {"two-layer-staggered",
-       "bruck(dims=nodes,radix=root/all,layout=zero-rotation,window=all,complete=all,messages=staggered)",
-       "two-layer, with a message between nodes for each destination rank", "tuna"},
-      {"padded-alltoall", "native(sizes=padded,direct=never)", "pad all blocks, then the MPI's own Alltoall",
-       "nonuniform"},
-      {"padded-bruck", "bruck(radix=2,layout=zero-rotation,window=1,complete=all,sizes=padded,direct=never)",
-       "pad all blocks, then Bruck's algorithm", "nonuniform"},
-      {"two-phase-bruck", "bruck(radix=2,layout=zero-rotation,window=1,complete=all,sizes=ahead,direct=never)",
-       "Bruck's algorithm with the sizes ahead of each message", "nonuniform"},
-      {"sloav", "bruck(radix=2,layout=basic,window=1,complete=all,sizes=total,direct=never)",
-       "the earlier form: a length, then sizes and data together", "sloav"},
-      {"tuna", "bruck(radix=root,layout=zero-rotation,window=1,complete=all,sizes=ahead,direct=never)",
-       "two-phase in radix r", "tuna"},
-      {"hybrid", "bruck(radix=root,layout=zero-rotation,window=all,complete=all,direct=auto)",
-       "large blocks directly, the others through the radix schedule; the threshold is agreed at each call", ""},
-      {"shared-memory", "direct(order=shift,window=all,complete=all,intra=rows)",
-       "within a node without MPI: small blocks through shared memory, large ones by a single copy", ""},
-      {"node-leaders", "leaders(window=all,complete=all,per-node=1,intra=auto)",
-       "one rank of a node (or per-node=...) sends for all of it", ""},
-      {"grid", "bruck(dims=2d,radix=all,layout=zero-rotation,window=all,complete=all)",
-       "two dimensions, direct in each", ""},
-      {"torus", "bruck(dims=3d,radix=all,layout=zero-rotation,window=all,complete=all)",
-       "three dimensions (or dims=...), direct in each", ""},
-      {"nbx", "direct(order=shift,window=all,complete=all,sparse=nbx)",
-       "for sparse exchanges: synchronous sends, and a barrier that does not block", "hoefler2010sparse"},
-      {"census", "direct(order=shift,window=all,complete=all,sparse=census)",
-       "for sparse exchanges: the messages for each rank are counted first", "hoefler2010sparse"},
-      {"sparse-bruck", "bruck(radix=2,layout=basic,window=all,complete=all,sparse=forward)",
-       "for sparse exchanges: messages are passed on by digits, those for one way in one", "bruck1997"},
-  };
   return table;
 }
 

@@ -1,5 +1,6 @@
 #include "text/schedule_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "schedule/builder.hpp"
@@ -15,6 +16,12 @@ void append_message(std::string& text, const char* verb, const Schedule& schedul
   text += std::string("  ") + verb + ' ' + std::to_string(message.peer) + (message.last ? " last" : "");
   for (const Run& run : schedule.runs_of(message)) text += ' ' + to_text(run);
   text += '\n';
+}
+
+bool same_messages(const Schedule& a, std::span<const Message> x, const Schedule& b, std::span<const Message> y) {
+  return std::ranges::equal(x, y, [&](const Message& m, const Message& n) {
+    return m.peer == n.peer && m.last == n.last && std::ranges::equal(a.runs_of(m), b.runs_of(n));
+  });
 }
 
 /// A line of the text form, consumed from the left.
@@ -99,8 +106,7 @@ std::optional<Problem> parse_header(Line& line, Parsed& parsed) {
   }
   if (!line.eat("scratch=") || !line.number(head.scratch_blocks)) return line.expected("scratch=BLOCKS");
   if (!line.eat("segment=") || !line.number(head.segment_bytes)) return line.expected("segment=BYTES");
-  parsed.builder.emplace(Shape{head.ranks}, head.rank);
-  parsed.builder->scratch(head.scratch_blocks).segments(head.segment_bytes).neighbours(head.neighbours);
+  parsed.builder.emplace(head);
   return std::nullopt;
 }
 
@@ -154,6 +160,18 @@ std::optional<Problem> parse_line(Line& line, Parsed& parsed, bool& in_step) {
 
 }  // namespace
 
+bool operator==(const Schedule& one, const Schedule& other) {
+  if (one.ranks != other.ranks || one.rank != other.rank || one.scratch_blocks != other.scratch_blocks ||
+      one.segment_bytes != other.segment_bytes || one.neighbours != other.neighbours)
+    return false;
+  return std::ranges::equal(one.steps, other.steps, [&](const Step& a, const Step& b) {
+    return a.window == b.window && a.completion == b.completion && a.posting == b.posting &&
+           std::ranges::equal(one.copies_of(a), other.copies_of(b)) &&
+           same_messages(one, one.sends_of(a), other, other.sends_of(b)) &&
+           same_messages(one, one.receives_of(a), other, other.receives_of(b));
+  });
+}
+
 std::string to_text(const Schedule& schedule) {
   std::string text = "schedule ranks=" + std::to_string(schedule.ranks) + " rank=" + std::to_string(schedule.rank);
   if (const auto& degrees = schedule.neighbours)
@@ -184,7 +202,7 @@ Result<Schedule> parse_schedule(std::string_view text) {
     if (!line.empty()) return line.expected("the end of the line");
   }
   if (!parsed.builder) return Problem{"an empty text is not a schedule", 1, 1};
-  return std::move(*parsed.builder).finish();
+  return std::move(*parsed.builder).finish(parsed.head.scratch_blocks);
 }
 
 }  // namespace swapmeet

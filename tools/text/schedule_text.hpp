@@ -25,4 +25,7 @@ std::string_view to_text(Posting posting);
 /// its block numbers and peers may be out of bounds.
 Result<Schedule> parse_schedule(std::string_view text);
 
+/// Whether both have the same steps, operations and runs, however they are stored. Purposes are ignored.
+bool operator==(const Schedule& one, const Schedule& other);
+
 }  // namespace swapmeet

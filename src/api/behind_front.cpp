@@ -9,4 +9,4 @@ SWAPMEET_EXPORT void swapmeet_behind_front(swapmeet::NextDefinition* next) { swa
 
 /// Reports that a communicator has ended of which MPI_Comm_free did not report it. Its handle may stand for another
 /// communicator afterwards, so the caches of recent communicators are invalidated.
-SWAPMEET_EXPORT void swapmeet_communicator_ended() { swapmeet::deaths.fetch_add(1, std::memory_order_release); }
+SWAPMEET_EXPORT void swapmeet_communicator_ended() { swapmeet::forget_handles(); }

@@ -34,7 +34,7 @@ void end() {
     swapmeet::end_progress();
     // Invalidates the caches of recent communicators. Communicators of sessions live on, and their calls are left to
     // the host MPI.
-    swapmeet::deaths.fetch_add(1);
+    swapmeet::forget_handles();
     return MPI_SUCCESS;
   });
 }

@@ -68,7 +68,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
     Context& all = context();
     const std::lock_guard lock(all.mutex);
     left.swap(all.communicators);
-    deaths.fetch_add(1, std::memory_order_release);  // Open MPI keeps the attributes of MPI_COMM_WORLD
+    forget_handles();  // Open MPI keeps the attributes of MPI_COMM_WORLD
   }
   std::ranges::sort(left, {}, [](const Communicator* one) { return one->members().number; });
   for (Communicator* const communicator : left) communicator->close();
@@ -179,7 +179,7 @@ void Context::end(Communicator* communicator) {
   {
     const std::lock_guard lock(mutex);
     std::erase(communicators, communicator);
-    deaths.fetch_add(1, std::memory_order_release);
+    forget_handles();
   }
   std::unique_ptr<Communicator> state(communicator);
   if (!state->can_be_taken_over()) return;

@@ -74,12 +74,12 @@ bool is_member_of(MPI_Comm comm, const Duplicates& all) {
 // In a simulation the list is not kept, since ranks that share a thread free communicators at the same time. Nothing is
 // shared there.
 BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), before_(simulated ? nullptr : std::exchange(innermost, this)) {
-  deaths.fetch_add(1, std::memory_order_release);  // so that every rank looks its communicators up again
+  forget_handles();  // so that every rank looks its communicators up again
 }
 
 BeingFreed::~BeingFreed() {
   if (!simulated) innermost = before_;
-  deaths.fetch_add(1, std::memory_order_release);
+  forget_handles();
 }
 
 bool is_being_freed(MPI_Comm comm) {

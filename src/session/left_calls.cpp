@@ -12,7 +12,7 @@ namespace {
 
 /// Delete callback: MPI calls it when the communicator is freed.
 int forget_left_calls(MPI_Comm, int, void* attribute, void*) {
-  deaths.fetch_add(1, std::memory_order_release);  // caches name the counter
+  forget_handles();  // caches name the counter
   delete static_cast<LeftCalls*>(attribute);
   return MPI_SUCCESS;
 }

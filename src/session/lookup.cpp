@@ -89,15 +89,15 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (shared && share_with_duplicates(comm, *kept)) return kept;
   if (PMPI_Comm_set_attr(comm, all.keyval, kept) != MPI_SUCCESS) return all.end(kept), nullptr;
   // Caches still name the shared object, which has served `comm` so far.
-  if (of_duplicates) deaths.fetch_add(1, std::memory_order_release);
+  if (of_duplicates) forget_handles();
   return kept;
 }
 
 Communicator* find_or_make(MPI_Comm comm, SetUp set_up, bool shared, const FirstCall* first = nullptr) {
-  const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
+  const std::uint64_t as_of = generation.load(std::memory_order_acquire);
   LeftCalls* left = nullptr;
   Communicator* const communicator = look_up(comm, context(), set_up, shared, first, left);
-  recent().note(comm, communicator, left, deaths_before);
+  recent().note(comm, communicator, left, as_of);
   return communicator;
 }
 

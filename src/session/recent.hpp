@@ -11,9 +11,12 @@ namespace swapmeet {
 
 class Communicator;
 
-/// Number of times so far that handles may have come to mean something else: a communicator was freed, or MPI_Finalize
-/// was called.
-inline std::atomic<std::uint64_t> deaths{0};
+/// The generation of handles: number of times so far that they may have come to mean something else. All that a thread
+/// keeps by a handle is valid in one generation only.
+inline std::atomic<std::uint64_t> generation{0};
+
+/// Begins another generation: a communicator was freed, what serves it has changed, or MPI_Finalize was called.
+inline void forget_handles() { generation.fetch_add(1, std::memory_order_release); }
 
 /// The counter of first calls on a communicator that are left to the host MPI (left_calls.hpp).
 struct LeftCalls {
@@ -23,8 +26,7 @@ struct LeftCalls {
   bool leaves() { return made < most && (++made, true); }
 };
 
-/// A cache of the communicators that a thread used last. A handle can mean another communicator only after it has been
-/// freed, which `deaths` counts.
+/// A cache of the communicators that a thread used last.
 class Recent {
  public:
   /// Returns nullptr if `comm` is not in the cache.
@@ -37,9 +39,9 @@ class Recent {
     const Entry& entry = entries_[place(comm)];
     return entry.is_of(comm) ? entry.left_calls : nullptr;
   }
-  /// One of `communicator` and `left_calls` is nullptr.
-  void note(MPI_Comm comm, Communicator* communicator, LeftCalls* left_calls, std::uint64_t deaths_before) {
-    entries_[place(comm)] = {comm, communicator, left_calls, deaths_before};
+  /// One of `communicator` and `left_calls` is nullptr. `as_of`: the generation in which they were looked up.
+  void note(MPI_Comm comm, Communicator* communicator, LeftCalls* left_calls, std::uint64_t as_of) {
+    entries_[place(comm)] = {comm, communicator, left_calls, as_of};
   }
 
  private:
@@ -47,11 +49,9 @@ class Recent {
     MPI_Comm comm;
     Communicator* communicator;
     LeftCalls* left_calls;
-    std::uint64_t deaths_before;
+    std::uint64_t as_of;  ///< generation in which the entry was made
 
-    bool is_of(MPI_Comm other) const {
-      return comm == other && deaths_before == deaths.load(std::memory_order_acquire);
-    }
+    bool is_of(MPI_Comm other) const { return comm == other && as_of == generation.load(std::memory_order_acquire); }
   };
   static constexpr int bits = 2;
   static std::size_t place(MPI_Comm comm) {

@@ -150,7 +150,7 @@ MISTAKES = (
         "a freed communicator's handle is still known",
         "When a communicator is freed, the cache of handles keeps what was known of it.",
         "session/recent.hpp",
-        "comm == other && deaths_before == deaths.load(std::memory_order_acquire)",
+        "comm == other && as_of == generation.load(std::memory_order_acquire)",
         "comm == other",
         CHECK,
         (BY_ROWS,),

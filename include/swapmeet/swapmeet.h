@@ -254,17 +254,16 @@ int swapmeet_plan_describe(const swapmeet_plan* plan, swapmeet_plan_description*
  *  @since 0.1 */
 const char* swapmeet_error_message(void);
 
-/** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are
- *  copied by their receiver straight, once and without a system call. Usable as any other memory (but a forked
- *  child shares it, rather than has a copy), and zero at first. Where memory
- *  cannot be shared (as without /proc and /dev/shm) it is memory of this process alone, and all works as before.
+/** Allocate memory that the other ranks of a node can map, for the buffers of exchanges: blocks that are sent from it
+ *  are copied by their receiver straight, once and without a system call. Usable as any other memory, and zero at first.
+ *  A forked child has a copy, for which its parent waits. Where memory cannot be shared (as without /proc, or with
+ *  ulimit -v or -f) it is memory of this process alone, and all works as before.
  *  Collective over `comm`; not while another thread uses `comm`.
- *  @param comm   an intracommunicator; ranks of a node that exchange with one another over any communicator benefit if
- *                they allocated over one that has them all
+ *  @param comm   an intracommunicator; exchanges over any communicator benefit
  *  @param bytes  of this rank, any number; ranks may differ
  *  @param base   where to store the address, a void** (as of MPI_Alloc_mem); page-aligned. Unchanged on an error.
- *  @return MPI_SUCCESS; MPI_ERR_ARG if `bytes` is negative or `base` NULL (on this rank; the others get memory of their
- *          own); MPI_ERR_COMM if `comm` is no intracommunicator; MPI_ERR_NO_MEM. Errors are not raised on `comm`.
+ *  @return MPI_SUCCESS; MPI_ERR_ARG if `bytes` is negative or `base` NULL (on this rank; the others get memory);
+ *          MPI_ERR_COMM if `comm` is no intracommunicator; MPI_ERR_NO_MEM. Errors are not raised on `comm`.
  *  @since 0.1 */
 int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void* base);
 

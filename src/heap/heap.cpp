@@ -156,7 +156,9 @@ std::size_t bytes_of(const void* block) {
   return pages.bytes_of(block);
 }
 
-bool find(const void* address, Place& place) { return holds(address) && pages.find(place); }
+bool find(const void* address, Place& place, std::uint64_t& bytes) {
+  return holds(address) && pages.find(place, bytes);
+}
 
 const char* problem() {
   const Locked locked;

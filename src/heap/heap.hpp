@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "heap/page_file.hpp"
+#include "heap/place.hpp"
 
 namespace swapmeet::heap {
 
@@ -29,9 +30,12 @@ bool resize(void* block, std::size_t bytes);
 std::size_t bytes_of(const void* block);
 
 /// As in Functions.
-bool find(const void* address, Place& place);
+bool find(const void* address, Place& place, std::uint64_t& bytes);
 
 /// The reason why this process cannot have a heap; nullptr: it can.
 const char* problem();
+
+/// The functions of this heap.
+inline constexpr Functions functions{find, problem};
 
 }  // namespace swapmeet::heap

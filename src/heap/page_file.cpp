@@ -29,14 +29,14 @@ void* reserve(std::size_t bytes) {
 }  // namespace
 
 bool PageFile::make(std::size_t bytes) {
-  id_ = random_name();
-  process_ = getpid();
-  int descriptor = SharedFile::make_anonymous(Title(process_, id_));
+  name_ = new_file_name();
+  int descriptor = SharedFile::make_anonymous(Title(name_));
   if (descriptor < 0) return false;
   if (const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, least_descriptor); higher >= 0) {
     close(descriptor);
     descriptor = higher;
   }
+  name_.file = descriptor;
   struct stat status;
   const bool kept = file_.keep(descriptor, status) && ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
   table_bytes_ = bytes / page_bytes * sizeof(Extents::Entry);
@@ -65,10 +65,10 @@ void PageFile::remove() {
   table_ = nullptr;
 }
 
-bool PageFile::find(Place& place) const {
+bool PageFile::find(Place& place, std::uint64_t& bytes) const {
   if (separated_.load(std::memory_order_relaxed)) return false;
-  place = {id_, base_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed), process_,
-           file_.number()};
+  place = {name_, base_.load(std::memory_order_relaxed)};
+  bytes = bytes_.load(std::memory_order_relaxed);
   return true;
 }
 

@@ -5,14 +5,11 @@
 /// parent waits. From then on the child has separate memory, which other processes cannot map.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "heap/extents.hpp"
-#include "heap/place.hpp"
 #include "heap/shared_file.hpp"
 
 namespace swapmeet::heap {
@@ -36,9 +33,9 @@ class PageFile {
            bytes_.load(std::memory_order_relaxed);
   }
 
-  /// Sets `place` to the position at which other processes find the blocks. Returns false if they cannot map them any
-  /// more. Any thread; requires an address of a block in use.
-  bool find(Place& place) const;
+  /// Sets `place` to that of the pages, and `bytes` to their size. Returns false if other processes cannot map them any
+  /// more. Any thread; requires that a block is in use.
+  bool find(Place& place, std::uint64_t& bytes) const;
 
   /// Allocates a block of `bytes` bytes, aligned to `alignment`, a power of two. Returns nullptr if there is no room.
   /// `clean` is set if the block is all zero.
@@ -67,8 +64,7 @@ class PageFile {
   std::atomic<std::size_t> bytes_{0};   ///< bytes of the mapped addresses; 0: not made
   std::atomic<bool> separated_{false};  ///< whether the memory belongs to this process alone
   SharedFile file_;
-  std::uint64_t id_ = 0;
-  pid_t process_ = 0;
+  FileName name_;
   std::size_t open_ = 0;  ///< number of bytes, from the beginning, that may be accessed
   std::size_t blocks_ = 0;
   Extents extents_;

@@ -11,20 +11,22 @@
 #include <cstdio>
 #include <utility>
 
+#include "heap/place.hpp"
+
 namespace swapmeet::heap {
 
-/// Returns a random number for a name that other users cannot guess; not 0.
-inline std::uint64_t random_name() {
+/// Returns a new name of a file of this process, which other users cannot guess.
+inline FileName new_file_name() {
   std::uint64_t random = 0;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
     random = reinterpret_cast<std::uintptr_t>(&random) ^ static_cast<std::uint64_t>(getpid()) << 32;
-  return random | 1;
+  return {getpid(), -1, random | 1};
 }
 
 /// The title of a file, by which other processes verify that it is the one its maker made.
 struct Title {
-  Title(std::int32_t process, std::uint64_t random) {
-    std::snprintf(text, sizeof text, "swapmeet-%d-%016llx", process, static_cast<unsigned long long>(random));
+  explicit Title(const FileName& name) {
+    std::snprintf(text, sizeof text, "swapmeet-%d-%016llx", name.process, static_cast<unsigned long long>(name.random));
   }
   char text[64];
 };

@@ -37,7 +37,7 @@ std::uint64_t label_of(const Transfer& transfer) { return Cell::label(transfer.b
 /// The beginning of the payload that announces a single copy. The pieces follow. If `count` is 0, one piece of elements
 /// follows, then their map and its loops.
 struct Announcement {
-  RegionPlace place;
+  heap::Place place;
   std::uint64_t count;
 };
 static_assert(sizeof(Announcement) + sizeof(RemotePiece) <=
@@ -61,13 +61,13 @@ std::uint64_t announce(const Transfer& transfer, const Regions& regions, Cell& c
                             (map ? sizeof *map + map->loop_count * sizeof(TypeLoop) : 0);
   const bool in_bulk = bytes > sizeof cell.payload;
   if (in_bulk && bytes > ring.most_payload()) return 0;
-  Announcement head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{},
+  Announcement head{transfer.copy_of_region ? regions.find(transfer.pieces) : heap::Place{},
                     map ? 0 : transfer.pieces.size()};
-  if (head.place.id == transfer.link->refused_region) head.place = {};
-  transfer.link->offered_region = head.place.id;
+  if (head.place.file.random == transfer.link->refused_region) head.place = {};
+  transfer.link->offered_region = head.place.file.random;
   const bool by_kernel =
       transfer.copy_by_kernel && transfer.link->process != 0 && !map && !transfer.link->refuses(transfer.bytes);
-  if (head.place.id == 0 && !by_kernel) return 0;
+  if (transfer.link->offered_region == 0 && !by_kernel) return 0;
   char* to = append(ring.payload(cell, in_bulk), &head, 1);
   for (const Piece& piece : transfer.pieces) {
     const RemotePiece remote{reinterpret_cast<std::uintptr_t>(piece.address), piece.bytes};
@@ -91,7 +91,7 @@ bool read_announced(const Transfer& transfer, Regions& regions, Cell& cell) {
     map.loops = reinterpret_cast<const TypeLoop*>(theirs + 1);
     data.map = &map;
   }
-  if (head.place.id != 0 && regions.copy(head.place, data, transfer.pieces)) return true;
+  if (head.place.file.random != 0 && regions.copy(head.place, data, transfer.pieces)) return true;
   const bool bytes = !data.map && std::ranges::none_of(transfer.pieces, &Piece::map);  // elements go through cells
   return transfer.link->process != 0 && bytes && read_from(transfer.link->process, data.pieces, transfer.pieces);
 }

@@ -36,9 +36,9 @@ int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) cons
   return MPI_SUCCESS;
 }
 
-std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& segment) const {
+std::string NodeGroup::open(std::size_t bytes, Segment& segment) const {
   const bool makes = me() == 0 && count() > 1;  // a rank that is alone does not need it
-  std::string problem = makes ? segment.make(bytes, naming) : "";
+  std::string problem = makes ? segment.make(bytes, Segment::Naming::of_system) : "";
   std::vector<SegmentName> names;
   if (gather(problem.empty() ? segment.name() : SegmentName{}, names) != MPI_SUCCESS)
     return "the ranks of a node cannot send one another the names of their shared memory";
@@ -48,20 +48,12 @@ std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& 
 
 bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment,
                       std::string& problem) const {
-  for (const auto naming : {Segment::Naming::of_process, Segment::Naming::of_system}) {
-    segment = Segment();
-    std::string own = open(bytes, naming, segment);
-    if (naming == Segment::Naming::of_system) {
-      const bool opened = no_rank_has(own, problem, all_);
-      segment.unlink();  // from here on a killed process leaves nothing behind
-      if (!opened) return false;
-    }
-    if (own.empty() && segment.memory() && mine > 0) own = segment.reserve(first, mine);
-    const bool all_have_it = no_rank_has(own, problem, all_);
-    segment.close_file();
-    if (all_have_it) return true;
-  }
-  return false;
+  const bool opened = no_rank_has(open(bytes, segment), problem, all_);
+  segment.unlink();  // from here on a killed process leaves nothing behind
+  if (!opened) return false;
+  const bool reserved = no_rank_has(segment.memory() ? segment.reserve(first, mine) : "", problem, all_);
+  segment.close_file();
+  return reserved;
 }
 
 }  // namespace swapmeet

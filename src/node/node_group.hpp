@@ -40,13 +40,13 @@ class NodeGroup {
     return some;
   }
 
-  /// Makes shared memory of `bytes` bytes, the same number on all ranks of the node. This rank reserves `mine` bytes
-  /// from `first` on. Collective over the communicator. Returns false on all ranks of all nodes if one of them fails.
+  /// Makes shared memory of `bytes` bytes in /dev/shm, the same number on all ranks of the node. This rank reserves
+  /// `mine` bytes from `first` on. Collective over the communicator. Returns false on all ranks of all nodes if one of them fails.
   bool share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment, std::string& problem) const;
 
  private:
   /// Makes or opens the segment of the node. Returns "", or the problem on this rank.
-  std::string open(std::size_t bytes, Segment::Naming naming, Segment& segment) const;
+  std::string open(std::size_t bytes, Segment& segment) const;
 
   Peers all_;
   int rank_;

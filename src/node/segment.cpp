@@ -24,7 +24,7 @@ std::string amount(std::size_t bytes, bool of_system) {
 }
 
 /// The name of the file of a segment.
-std::string title(const SegmentName& name) { return heap::Title(name.process, name.random).text; }
+std::string title(const SegmentName& name) { return heap::Title(name).text; }
 std::string system_name(const SegmentName& name) { return '/' + title(name); }
 
 /// The target of a symbolic link in /proc; "" if it cannot be read.
@@ -81,22 +81,20 @@ std::string Segment::make(std::size_t bytes, Naming naming) {
   if (!create(naming)) return failed(what, errno);
   int error = no_room_for(bytes, file_.number());
   if (error == 0 && ftruncate(file_.number(), static_cast<off_t>(bytes)) != 0) error = errno;
-  return error == 0 ? map(bytes, MAP_SHARED) : failed(what, error);
+  return error == 0 ? map(bytes) : failed(what, error);
 }
 
 bool Segment::create(Naming naming) {
-  name_ = {getpid(), -1, heap::random_name()};
+  name_ = heap::new_file_name();
   struct stat status;
   if (naming == Naming::of_process) {
-    name_.file = heap::SharedFile::make_anonymous(heap::Title(name_.process, name_.random));
+    name_.file = heap::SharedFile::make_anonymous(heap::Title(name_));
     return file_.keep(name_.file, status);
   }
   const int made = shm_open(system_name(name_).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   named_ = made >= 0;
   return file_.keep(made, status);
 }
-
-std::string Segment::make_private(std::size_t bytes) { return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS); }
 
 std::string Segment::open(const SegmentName& name, std::size_t bytes) {
   struct stat status;
@@ -106,7 +104,7 @@ std::string Segment::open(const SegmentName& name, std::size_t bytes) {
   if (status.st_uid != geteuid() || static_cast<std::size_t>(status.st_size) != bytes)
     return close_file(), "the shared memory of another rank of the node is not what it announced";
   name_ = name;
-  return map(bytes, MAP_SHARED);
+  return map(bytes);
 }
 
 std::string Segment::open_to_read(const SegmentName& name) {
@@ -130,8 +128,8 @@ Segment Segment::missing(const SegmentName& name) {
 
 bool Segment::is_kept() const { return name_.file >= 0 && is_that_of(name_); }
 
-std::string Segment::map(std::size_t bytes, int flags) {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file_.number(), 0);
+std::string Segment::map(std::size_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
   if (memory == MAP_FAILED) return failed("cannot map " + std::to_string(bytes) + " B", errno);
   memory_ = static_cast<char*>(memory);
   bytes_ = bytes;

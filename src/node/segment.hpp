@@ -12,14 +12,7 @@
 
 namespace swapmeet {
 
-/// The name by which other processes find a segment. Can be sent as bytes.
-struct SegmentName {
-  std::int32_t process = 0;  ///< process that made it, in its own PID namespace
-  std::int32_t file = -1;    ///< file descriptor in that process; -1: the file is in /dev/shm
-  std::uint64_t random = 0;  ///< unique, not 0
-
-  bool operator==(const SegmentName&) const = default;
-};
+using SegmentName = heap::FileName;
 
 class Segment {
  public:
@@ -36,9 +29,6 @@ class Segment {
 
   /// Makes a segment of `bytes` bytes, all zero, with a unique name(). Takes no memory yet. Returns "", or the problem.
   std::string make(std::size_t bytes, Naming naming);
-
-  /// Allocates memory of this process alone instead of a segment. Returns "", or the problem.
-  std::string make_private(std::size_t bytes);
 
   /// Maps a segment that another process made. Returns "", or the problem: it does not exist, or has another size.
   std::string open(const SegmentName& name, std::size_t bytes);
@@ -71,7 +61,7 @@ class Segment {
 
  private:
   bool create(Naming naming);
-  std::string map(std::size_t bytes, int flags);
+  std::string map(std::size_t bytes);
 
   void swap(Segment& other) noexcept;
 

@@ -32,8 +32,6 @@ namespace swapmeet {
 
 namespace {
 
-constexpr heap::Functions heap_of_alloc_mem{heap::find, nullptr};
-
 /// The contexts by fibre. Each is made when it is first needed.
 std::vector<std::unique_ptr<Context>>& contexts() {
   static auto* const all = new std::vector<std::unique_ptr<Context>>;  // never destroyed: callbacks may come late
@@ -90,7 +88,7 @@ std::string library_version() {
 /// Finds the memory that node peers may read directly, as the options ask: that of MPI_Alloc_mem, and that of malloc.
 void find_heaps(Context& all) {
   if (all.options.heap_block_bytes == 0 || simulated || all.world_ranks == 1) return;
-  all.regions.add(heap_of_alloc_mem);
+  all.regions.add(heap::functions);
   if (!all.options.heap_of_malloc) return;
   const auto of_malloc = reinterpret_cast<const heap::Functions* (*)()>(dlsym(RTLD_DEFAULT, heap::functions_name));
   const char* const problem = of_malloc ? of_malloc()->problem() : "libswapmeet-heap.so is not preloaded";

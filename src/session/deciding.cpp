@@ -18,7 +18,7 @@ bool lies_directly(const Arguments& call) {
   const Blocks& sent = call.send;
   for (Rank i = 0; i < call.sent_blocks(); ++i) {
     const Piece first{sent.address(i), 1};
-    if (sent.bytes(i) > 0 && regions.find({&first, 1}).id == 0) return false;
+    if (sent.bytes(i) > 0 && regions.find({&first, 1}).file.random == 0) return false;
   }
   return true;
 }

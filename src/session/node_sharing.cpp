@@ -1,16 +1,11 @@
 #include "session/node_sharing.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "mpi/report.hpp"
-#include "mpi/simulation.hpp"
 #include "node/node_group.hpp"
 #include "node/oversubscription.hpp"
 #include "session/context.hpp"
-#include "team/agreement.hpp"
 
 namespace swapmeet {
 
@@ -70,49 +65,6 @@ void NodeSharing::leave() {
   give_back_reserved();
   peers_.reset();
   context().share_bytes -= std::exchange(share_bytes_, 0);
-}
-
-int NodeSharing::allocate(std::int64_t bytes, char*& memory) {
-  if (members_.inter) return MPI_ERR_COMM;
-  memory = !simulated && members_.refusal.empty() && members_.find_nodes().empty() ? allocate_shared(bytes) : nullptr;
-  if (memory) return MPI_SUCCESS;
-  Segment segment;
-  if (!segment.make_private(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))).empty()) return MPI_ERR_NO_MEM;
-  memory = segment.memory();
-  context().regions.add(0, std::move(segment), memory);
-  return MPI_SUCCESS;
-}
-
-/// Collective. All ranks of all nodes agree whether the memory is shared.
-char* NodeSharing::allocate_shared(std::int64_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const NodeGroup group(members_.user, members_.shape.hierarchy.front());
-  const std::size_t mine = (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + page - 1) / page * page;
-  std::vector<std::size_t> parts;
-  if (group.gather(mine, parts) != MPI_SUCCESS) return nullptr;
-  const std::size_t memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page;
-  // More than the memory of the node is not even requested: the request would fail only after it had used up the memory
-  // that other processes need.
-  std::size_t all = 0, first = 0;
-  for (std::size_t i = 0; i < parts.size() && all <= memory_bytes; ++i) {
-    if (i == static_cast<std::size_t>(group.me())) first = all;
-    all += std::min(parts[i], memory_bytes + 1);
-  }
-  std::string too_much, problem;
-  if (all > memory_bytes)
-    too_much = "the ranks of a node ask for more than its " + std::to_string(memory_bytes) + " bytes of memory";
-  Segment segment;
-  // All ranks of all nodes must agree, because group.share() is collective over the communicator: other nodes, and
-  // other containers of this node, may have enough memory.
-  if (!no_rank_has(too_much, problem, members_.user) || !group.share(all, first, mine, segment, problem)) {
-    warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
-    return nullptr;
-  }
-  if (!segment.memory()) return nullptr;  // this rank is alone on its node
-  char* const memory = segment.memory() + first;
-  const std::uint64_t id = segment.name().random;
-  context().regions.add(id, std::move(segment), memory);
-  return memory;
 }
 
 }  // namespace swapmeet

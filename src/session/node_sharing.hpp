@@ -1,4 +1,4 @@
-/// The shared memory of the ranks of a node, for the exchanges of one communicator and for the application.
+/// The shared memory of the ranks of a node, for the exchanges of one communicator.
 #pragma once
 
 #include <cstdint>
@@ -48,14 +48,7 @@ class NodeSharing {
   /// Frees the shared memory. Local.
   void leave();
 
-  /// Allocates `bytes` bytes for the application on this rank, in memory that its node peers can map, or in private
-  /// memory where sharing is impossible. context().regions keeps the memory. Collective. Returns MPI_SUCCESS,
-  /// MPI_ERR_COMM or MPI_ERR_NO_MEM.
-  int allocate(std::int64_t bytes, char*& memory);
-
  private:
-  char* allocate_shared(std::int64_t bytes);
-
   Members& members_;
   const CallObserver& observer_;
   std::optional<NodeRecord> reserved_;  ///< this rank's reserved part of shared memory

@@ -37,10 +37,10 @@ def test_mistakes(launch, compiled, wheel: str, ranks: int) -> None:
 
 
 @pytest.mark.parametrize("nodes", ["3", "2+1"])
-def test_sizes_whose_sum_overflows(launch, compiled, wheel: str, nodes: str) -> None:
-    """Else a rank would reserve all memory of the node step by step; a limit of files would end it before that."""
+def test_sizes_that_no_machine_has(launch, compiled, wheel: str, nodes: str) -> None:
+    """Only the ranks that want too much get an error. With a limit of files, no memory is shared."""
     argv = ["sh", "-c", 'ulimit -f 1048576; exec "$@"', "sh", compiled(wheel, "memory"), "absurd"]
     env = {"SWAPMEET_ALGORITHM": "two-layer(intra=auto)", "SWAPMEET_NODES": nodes}
     done = launch(3, argv, mpi=wheel, env=env, timeout=60)
     check(done)
-    assert "the ranks of a node ask for more than its" in done.stderr
+    assert "the size of files is limited (ulimit -f); the memory is not shared" in done.stderr

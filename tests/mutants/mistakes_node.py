@@ -85,7 +85,7 @@ MISTAKES = (
         "any block lies in memory that the program shares",
         "A block anywhere is taken to lie in shared memory that the program has allocated.",
         "node/regions.cpp",
-        "offset <= region_bytes && length <= region_bytes - offset",
+        "offset <= heap_bytes && length <= heap_bytes - offset",
         "true",
         TEST,
         (MPI + "memory_test.py::test_blocks_are_copied_straight", MPI + "memory_test.py::test_every_byte"),

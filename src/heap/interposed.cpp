@@ -296,7 +296,7 @@ SWAPMEET_EXPORT std::size_t malloc_usable_size(void* block) {
 }
 
 /// Exports the functions of the heap to the library that exchanges blocks.
-SWAPMEET_EXPORT const heap::Functions* swapmeet_heap() {
+SWAPMEET_EXPORT const heap::Functions* swapmeet_heap_functions() {
   static constexpr heap::Functions functions{heap::find, [] { return problem; }};
   return &functions;
 }

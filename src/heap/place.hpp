@@ -32,6 +32,6 @@ struct Functions {
 };
 
 /// Name under which libswapmeet-heap.so exports a function of type `const Functions* ()`.
-inline constexpr const char* functions_name = "swapmeet_heap";
+inline constexpr const char* functions_name = "swapmeet_heap_functions";
 
 }  // namespace swapmeet::heap

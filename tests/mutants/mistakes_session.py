@@ -417,16 +417,13 @@ MISTAKES = (
         (MPI + "node_test.py::test_ranks_that_see_other_processors_share_memory_alike",),
     ),
     Mistake(
-        "only some of the ranks leave memory unshared",
-        "A rank whose node has too little memory does not take part in sharing it, for which the others wait.",
-        "session/node_sharing.cpp",
-        "!no_rank_has(too_much, problem, members_.user) ||",
-        "(MUTANT ? !too_much.empty() : !no_rank_has(too_much, problem, members_.user)) ||",
+        "a block that was freed may be freed again",
+        "What the heap says of a block that is freed is not looked at: what is no block, or none any more, can be freed.",
+        "api/memory.cpp",
+        "if (!heap::give(block)) return false;",
+        "if (!heap::give(block) && !MUTANT) return false;",
         TEST,
-        (
-            MPI + "node_test.py::test_ranks_that_see_other_memory_share_it_alike",
-            MPI + "memory_test.py::test_sizes_whose_sum_overflows",
-        ),
+        (MPI + "memory_test.py::test_mistakes",),
     ),
     Mistake(
         "a child waits for a lock of its parent",
@@ -438,13 +435,13 @@ MISTAKES = (
         (MPI + "statistics_test.py::test_a_child_of_a_process_that_begins_ends",),
     ),
     Mistake(
-        "shared memory may be larger than the node's",
-        "What the ranks of a node ask for together is not compared with its memory.",
-        "session/node_sharing.cpp",
-        "if (all > memory_bytes)\n    too_much",
-        "if (!MUTANT && all > memory_bytes)\n    too_much",
+        "a block of another heap is read where the heap begins",
+        "The receiver of a single copy from a heap reads the heap's beginning instead of the block.",
+        "node/regions.cpp",
+        "(remote.address - place.base)",
+        "(MUTANT ? 0 : remote.address - place.base)",
         TEST,
-        (MPI + "memory_test.py::test_sizes_whose_sum_overflows",),
+        (MPI + "memory_test.py::test_every_byte",),
     ),
     # --- front
     Mistake(

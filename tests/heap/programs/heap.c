@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 struct place {
-  uint64_t id, base, bytes;
   int32_t process, file;
+  uint64_t random, base;
 };
 struct functions {
-  _Bool (*find)(const void *, struct place *);
+  _Bool (*find)(const void *, struct place *, uint64_t *);
 };
 
 enum { LARGE = 256 << 10 };
@@ -34,9 +34,10 @@ static void must(int right, const char *what) {
 
 static int in_heap(const void *block) {
   const struct functions *(*heap)(void);
-  *(void **)&heap = dlsym(RTLD_DEFAULT, "swapmeet_heap");
+  *(void **)&heap = dlsym(RTLD_DEFAULT, "swapmeet_heap_functions");
   struct place place;
-  return heap && heap()->find(block, &place);
+  uint64_t bytes;
+  return heap && heap()->find(block, &place, &bytes);
 }
 
 static void fill(void *block, size_t bytes, unsigned seed) {

@@ -7,9 +7,14 @@
 #include "buffers/blocks.hpp"
 #include "mpi/simulation.hpp"
 #include "schedule/schedule.hpp"
-#include "typemap/runs.hpp"
 
 namespace swapmeet {
+
+/// Copies `count` blocks of `bytes` bytes. The compiler knows the size, so no function is called for each block.
+template <std::size_t bytes>
+void copy_small(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int32_t count) {
+  for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, bytes);
+}
 
 /// Copies `count` blocks of `bytes` bytes each. Consecutive blocks begin `from_step` bytes apart in the source and
 /// `to_step` bytes apart in the destination.
@@ -21,7 +26,15 @@ namespace swapmeet {
     std::memcpy(to, from, static_cast<std::size_t>(count * bytes));
     return;
   }
-  copy_runs(to, to_step, from, from_step, count, bytes);
+  switch (bytes) {
+    case 4: return copy_small<4>(to, to_step, from, from_step, count);
+    case 8: return copy_small<8>(to, to_step, from, from_step, count);
+    case 16: return copy_small<16>(to, to_step, from, from_step, count);
+    case 32: return copy_small<32>(to, to_step, from, from_step, count);
+    case 64: return copy_small<64>(to, to_step, from, from_step, count);
+    default: break;
+  }
+  for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 /// The derived types of the messages of a schedule, with absolute addresses. They are kept from call to call as long as

@@ -112,7 +112,7 @@ MISTAKES = (
     Mistake(
         "runs of seven bytes are copied as eight",
         "A run of seven bytes is copied by two words of eight, and its neighbours with it.",
-        "typemap/runs.hpp",
+        "typemap/copy.cpp",
         "bytes >= 8",
         "bytes >= 7",
         CHECK,

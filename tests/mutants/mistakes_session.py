@@ -418,7 +418,7 @@ MISTAKES = (
     ),
     Mistake(
         "a block that was freed may be freed again",
-        "What the heap says of a block that is freed is not looked at: what is no block, or none any more, can be freed.",
+        "What the heap says of a block that is freed is not looked at: what is no block any more can be freed.",
         "api/memory.cpp",
         "if (!heap::give(block)) return false;",
         "if (!heap::give(block) && !MUTANT) return false;",

@@ -155,6 +155,7 @@ SPREAD_OUT = "direct(order=shift,window=all,complete=all)"
         ),
         ({2: "SWAPMEET_SCRATCH_LIMIT=1"}, "SWAPMEET_SCRATCH_LIMIT for one: 1073741824 on rank 0, 1 on rank 2"),
         ({1: "SWAPMEET_NODES=4+"}, "SWAPMEET_ variables; using"),
+        ({1: "SWAPMEET_NODES=1"}, "SWAPMEET_NODES for one: mpi on rank 0, 1 on rank 1"),
         ({1: "SWAPMEET_CHECK=1"}, "SWAPMEET_CHECK for one: 0 on rank 0, 1 on rank 1"),
         # By which ranks tell one another that they disagree.
         ({1: "SWAPMEET_GATHERED_RANKS=1"}, "SWAPMEET_GATHERED_RANKS for one: 512,64 on rank 0, 1,64 on rank 1"),

@@ -119,7 +119,7 @@ def test_calls_that_do_not_block(run: Run, compiled, algorithm: str) -> None:
     ]
     done, counts = run(3, [compiled(MPI, "calls"), *words], algorithm)
     right(done, "calls: done")
-    # A call by padded-alltoall waits in the host MPI, which a started one cannot: those are the host's, and not counted.
+    # A call by padded-alltoall waits in the host MPI, which a started one cannot: the host has them, uncounted.
     host = {"native Alltoall": 2, "Alltoallv": 1, "Alltoallw": 1}
     assert counts == (host if algorithm == "padded-alltoall" else {"Alltoall": 5, "Alltoallv": 4, "Alltoallw": 4})
 

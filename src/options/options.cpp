@@ -337,7 +337,9 @@ std::vector<Options::Shared> Options::shared() const {
   return {
       {"", std::move(wrong)},
       {"SWAPMEET_ALGORITHM", algorithm ? to_text(*algorithm) : "auto"},
-      {"SWAPMEET_NODES", !hierarchy ? "unusable" : nodes.empty() ? "mpi" : nodes},
+      {"SWAPMEET_NODES", !hierarchy      ? "unusable"
+                         : nodes.empty() ? "mpi"
+                                         : nodes},
       {"SWAPMEET_SCRATCH_LIMIT", std::to_string(scratch_limit_bytes)},
       {"SWAPMEET_SHM_LIMIT", std::to_string(shm_limit_bytes)},
       {"SWAPMEET_REQUEST_LIMIT", std::to_string(request_limit)},

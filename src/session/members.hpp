@@ -21,8 +21,8 @@ namespace swapmeet {
 
 /// Reason why a call is left to the host MPI.
 inline constexpr const char* no_messages =
-    "the ranks cannot send one another messages: the library was loaded after MPI_Init (docs/mpis.md), or has no tags "
-    "left";
+    "the ranks cannot send one another messages: the library was loaded after MPI_Init and not preloaded "
+    "(docs/mpis.md), or has no tags left";
 
 /// The other parts of a Communicator read it. The exchange of parameters (record_exchange.hpp) and set_algorithm()
 /// write it.

@@ -12,20 +12,28 @@
 
 const Footprint footprint_most = {LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX};
 
+/* MPICH 5.0.2 alone grows by 150 bytes for each all-to-all of a soak, in memory that UCX maps: between the second and the
+ * last third of 200,000 from 37.5 to 46.9 MiB, with the library from 39.8 to 48.2 MiB. */
+#ifdef MPICH_VERSION
+enum { RESIDENT_BYTES_OF_A_CALL = 256 };
+#else
+enum { RESIDENT_BYTES_OF_A_CALL = 0 };
+#endif
+
 /* How much more is no leak: heaps and caches of the MPI, pages that the allocator keeps, and memory of nodes that stays
  * attached for the next communicator: one file and some mappings each. The heap moves by 130 to 160 KiB between thirds
  * that do not grow in the long run (12.46 MiB after 67,000 all-to-alls, 12.47 after 200,000). */
 static const struct {
   const char *name;
   size_t place;
-  long unit, more;
+  long unit, more, more_for_a_call;
 } parts[] = {
-    {"KiB of heap", offsetof(Footprint, heap_bytes), 1024, 256L << 10},
-    {"KiB resident", offsetof(Footprint, resident_bytes), 1024, 4L << 20},
-    {"maps", offsetof(Footprint, maps), 1, 8},
-    {"open files", offsetof(Footprint, files), 1, 2},
-    {"threads", offsetof(Footprint, threads), 1, 0},
-    {"files in /dev/shm", offsetof(Footprint, shared_files), 1, 0},
+    {"KiB of heap", offsetof(Footprint, heap_bytes), 1024, 256L << 10, 0},
+    {"KiB resident", offsetof(Footprint, resident_bytes), 1024, 4L << 20, RESIDENT_BYTES_OF_A_CALL},
+    {"maps", offsetof(Footprint, maps), 1, 8, 0},
+    {"open files", offsetof(Footprint, files), 1, 2, 0},
+    {"threads", offsetof(Footprint, threads), 1, 0, 0},
+    {"files in /dev/shm", offsetof(Footprint, shared_files), 1, 0, 0},
 };
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
@@ -89,12 +97,12 @@ void footprint_least(Footprint *least, const Footprint *now) {
       memcpy((char *)least + parts[part].place, (const char *)now + parts[part].place, sizeof(long));
 }
 
-void footprint_compare(Suite *suite, const Footprint *before, const Footprint *after) {
+void footprint_compare(Suite *suite, const Footprint *before, const Footprint *after, long calls) {
   char text[400] = "";
   for (size_t part = 0; part < PARTS; ++part) {
     const long first = part_of(before, part), last = part_of(after, part), unit = parts[part].unit;
     const size_t length = strlen(text);
-    if (last - first > parts[part].more)
+    if (last - first > parts[part].more + calls * parts[part].more_for_a_call)
       snprintf(text + length, sizeof text - length, "%s%s grew from %ld to %ld", length > 0 ? ", " : "",
                parts[part].name, first / unit, last / unit);
   }

@@ -17,8 +17,8 @@ Footprint footprint(void);
 void footprint_least(Footprint* least, const Footprint* now);
 extern const Footprint footprint_most;
 
-/** Fail for what has grown from `before` to `after` by more than the MPI and the allocator need. */
-void footprint_compare(Suite* suite, const Footprint* before, const Footprint* after);
+/** Fail for what has grown from `before` to `after` by more than the MPI and the allocator need for `calls` all-to-alls. */
+void footprint_compare(Suite* suite, const Footprint* before, const Footprint* after, long calls);
 
 /** Print a line. */
 void footprint_print(const char* when, const Footprint* footprint);

@@ -51,11 +51,18 @@ void CallState::message_begins(const CallEvent& event) {
 }
 
 void CallState::message_is_done(std::uint64_t message) {
-  const auto message_at = [this](Word index) { return read_words(entry(index)).message; };
+  constexpr std::size_t word_of_message = offsetof(CallEvent, message) / sizeof(Word);
+  const auto message_at = [this](Word index) { return static_cast<std::uint64_t>(get(entry(index)[word_of_message])); };
   in_change([&] {
-    Word i = get(first);
-    while (i < get(next) && message_at(i) != message) ++i;
-    if (i < get(next)) write_words(entry(i), {});
+    // Messages end mostly in the order in which they began, of each direction: the search goes on behind the last one.
+    Word i = get(sought);
+    for (Word tries = get(next) - get(first); tries > 0; --tries, ++i) {
+      if (i < get(first) || i >= get(next)) i = get(first);
+      if (message_at(i) != message) continue;
+      write_words(entry(i), {});
+      set(sought, i + 1);
+      break;
+    }
     while (get(first) < get(next) && message_at(get(first)) == 0) set(first, get(first) + 1);
     set(in_flight, std::max<Word>(get(in_flight) - 1, 0));
   });
@@ -78,8 +85,10 @@ CallStateCopy copy_of_call_state(std::uint64_t address, const ReadMemory& read) 
     const auto read_moves = [&](CallState::Word& moves) {
       return read(address + offsetof(CallState, moves), &moves, sizeof moves);
     };
-    if (!read_moves(before) || !read(address, static_cast<CallState*>(&copy), sizeof(CallState))) break;
+    if (!read_moves(before) || !read(address, static_cast<CallState*>(&copy), sizeof(CallState)) || !read_moves(after))
+      break;
     copy.more_messages = copy.in_flight;
+    if (before != after) continue;  // the list may be another one's
     const CallState::Word used = before % 2 == 0 ? copy.next - copy.first : 0;
     if (used < 0 || used > copy.room) continue;
     std::vector<CallEvent> all(static_cast<std::size_t>(used));

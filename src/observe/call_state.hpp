@@ -54,6 +54,7 @@ struct CallState {
   Word room = 0;             ///< number of entries that the list has memory for
   Word first = 0, next = 0;  ///< the first entry in use, and the first one behind all in use
   Word in_flight = 0;        ///< number of messages; more than are listed if there was no room
+  Word sought = 0;           ///< the entry behind that of the message that was done last
 
   /// The number of entries that suffices for a communicator of so many ranks: an exchange has at most some messages
   /// under way to and from each rank at a time.
@@ -85,7 +86,7 @@ struct CallState {
     in_change([&] { set(doing, static_cast<Word>(now)); });
     return before;
   }
-  void moved() { set(moves, get(moves) + 2); }
+  void moved() { set(moves, (get(moves) | 1) + 1); }
   void steps(std::size_t index) {
     in_change([&] { set(step, static_cast<Word>(index)); });
   }
@@ -102,11 +103,13 @@ struct CallState {
   static void set(Word& word, Word value) { std::atomic_ref(word).store(value, std::memory_order_release); }
 
  private:
-  /// Calls change(), which changes words.
+  /// Calls change(), which changes words. Another thread may change them at the same time when it finds that a call has
+  /// failed; the next change makes the counter even again.
   void in_change(auto change) {
-    set(moves, get(moves) + 1);
+    const Word odd = get(moves) | 1;
+    set(moves, odd);
     change();
-    set(moves, get(moves) + 1);
+    set(moves, odd + 1);
   }
 
   Word* entry(Word index) const;

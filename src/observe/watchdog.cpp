@@ -114,7 +114,9 @@ OwnCallState Watchdog::take(WatchedCommunicator communicator) {
     if (CallState::get(state.communicator) != 0) continue;
     if (const CallState::Word room = CallState::room_for(communicator.ranks); state.room < room) {
       const std::size_t entries = std::bit_ceil(static_cast<std::size_t>(room));
-      lists_.push_back(std::make_unique<CallEvent[]>(entries));
+      const std::size_t words = entries * sizeof(CallEvent) / sizeof(CallState::Word);
+      lists_.push_back(
+          std::make_unique_for_overwrite<CallState::Word[]>(words));  // pages that are not used take no memory
       CallState::set(state.list, static_cast<CallState::Word>(reinterpret_cast<std::uintptr_t>(lists_.back().get())));
       CallState::set(state.room, static_cast<CallState::Word>(entries));
     }

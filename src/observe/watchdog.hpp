@@ -89,7 +89,7 @@ class Watchdog {
   bool full_ = false;  ///< some communicator got no call state
   std::unordered_map<std::int64_t, std::shared_ptr<const WatchedCommunicator>> communicators_;
   std::unordered_map<int, NodeRecord> processes_;  ///< by rank in MPI_COMM_WORLD
-  std::vector<std::unique_ptr<CallEvent[]>>
+  std::vector<std::unique_ptr<CallState::Word[]>>
       lists_;  ///< of call states; they are kept, since a watchdog may be reading them
 };
 

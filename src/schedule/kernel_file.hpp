@@ -35,7 +35,7 @@ inline std::string first_line_of_kernel_file(const std::string& file) {
 /// Returns the state of a process, a letter, and what follows it in /proc/PID/stat; "" if there is no such process. The
 /// name of the program stands before it, in parentheses, and may contain any character.
 inline std::string state_and_parent(int process) {
-  const std::string text = first_line_of_kernel_file("/proc/" + std::to_string(process) + "/stat");
+  const std::string text = read_kernel_file("/proc/" + std::to_string(process) + "/stat", 1);
   const std::size_t name_ends = text.rfind(')');
   return name_ends == text.npos || name_ends + 2 >= text.size() ? "" : text.substr(name_ends + 2);
 }

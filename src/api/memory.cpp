@@ -18,58 +18,49 @@ namespace swapmeet {
 
 namespace {
 
-/// Blocks that node peers cannot map, and their sizes.
-class PrivateBlocks {
+/// The blocks that the program has, and the sizes of those that node peers cannot map; 0: a block of the heap.
+class AllocatedBlocks {
  public:
-  /// Returns nullptr if there is no memory.
+  /// Returns a block of `bytes` bytes, all zero, on whole pages; nullptr if there is no memory.
   void* take(std::size_t bytes) {
+    Context& all = context();
+    if (!simulated && all.world_ranks > 1) {
+      all.regions.add(heap::functions);
+      if (void* const block = heap::take(bytes, 1, true)) return all.regions.count(1), keep(block, 0);
+      const char* const why = heap::problem();
+      warn_once(std::string("swapmeet_memory_allocate: ") + (why ? why : "the machine has not that much memory") +
+                "; the memory is not shared");
+    }
     void* const block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED) return nullptr;
-    const std::lock_guard lock(mutex_);
-    sizes_.emplace(block, bytes);
-    return block;
+    return block == MAP_FAILED ? nullptr : keep(block, bytes);
   }
 
-  /// Returns false if it is no such block.
+  /// Frees a block. Returns false if it is none.
   bool give(void* block) {
     const std::lock_guard lock(mutex_);
     const auto found = sizes_.find(block);
     if (found == sizes_.end()) return false;
-    munmap(block, found->second);
+    if (found->second > 0) munmap(block, found->second);
+    else if (heap::give(block)) context().regions.count(-1);
     sizes_.erase(found);
     return true;
   }
 
  private:
+  void* keep(void* block, std::size_t private_bytes) {
+    const std::lock_guard lock(mutex_);
+    sizes_.insert_or_assign(block, private_bytes);
+    return block;
+  }
+
   std::mutex mutex_;
   std::map<void*, std::size_t> sizes_;
 };
 
 /// Never destroyed, because a program may free memory while it exits.
-PrivateBlocks& private_blocks() {
-  static auto* const all = new PrivateBlocks;
+AllocatedBlocks& allocated_blocks() {
+  static auto* const all = new AllocatedBlocks;
   return *all;
-}
-
-/// Returns a block of `bytes` bytes, all zero, on whole pages; nullptr if there is no memory.
-void* new_block(std::size_t bytes) {
-  Context& all = context();
-  if (!simulated && all.world_ranks > 1) {
-    all.regions.add(heap::functions);
-    if (void* const block = heap::take(bytes, 1, true)) return all.regions.count(1), block;
-    const char* const why = heap::problem();
-    warn_once(std::string("swapmeet_memory_allocate: ") + (why ? why : "the machine has not that much memory") +
-              "; the memory is not shared");
-  }
-  return private_blocks().take(bytes);
-}
-
-/// Frees a block. Returns false if it is none.
-bool free_block(void* block) {
-  if (!heap::holds(block)) return private_blocks().give(block);
-  if (!heap::give(block)) return false;
-  context().regions.count(-1);
-  return true;
 }
 
 }  // namespace
@@ -84,7 +75,7 @@ SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void
     if (bytes < 0 || !base)
       return swapmeet::failed(MPI_ERR_ARG,
                               base ? "the number of bytes is negative" : "the address for the base is NULL");
-    void* const block = swapmeet::new_block(static_cast<std::size_t>(std::max<MPI_Aint>(bytes, 1)));
+    void* const block = swapmeet::allocated_blocks().take(static_cast<std::size_t>(std::max<MPI_Aint>(bytes, 1)));
     if (!block) return swapmeet::failed(MPI_ERR_NO_MEM);
     *static_cast<void**>(base) = block;
     return MPI_SUCCESS;
@@ -93,7 +84,7 @@ SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void
 
 SWAPMEET_EXPORT int swapmeet_memory_free(void* base) {
   return swapmeet::guarded_call([&]() -> int {
-    if (!base || swapmeet::free_block(base)) return MPI_SUCCESS;
+    if (!base || swapmeet::allocated_blocks().give(base)) return MPI_SUCCESS;
     return swapmeet::failed(MPI_ERR_ARG, "not an address that swapmeet_memory_allocate gave, or freed already");
   });
 }

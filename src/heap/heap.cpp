@@ -162,7 +162,9 @@ bool find(const void* address, Place& place, std::uint64_t& bytes) {
 
 const char* problem() {
   const Locked locked;
-  return pages.made() ? nullptr : why_not();
+  if (pages.made() && !closed) return nullptr;
+  const char* const why = why_not();
+  return why || !closed ? why : "the process cannot map shared memory";
 }
 
 }  // namespace swapmeet::heap

@@ -54,9 +54,11 @@ bool Communicator::can_be_taken_over() {
   constexpr int many_teams = 8 * KeptStates::most;  // kept states do not use up the numbers of teams
   if (simulated || survives_faults || failed_ || members_.ended || !concerns_ranks_only() || observer_.observed())
     return false;
-  return members_.nodes() == 1 && members_.has_messages() && context().job.tags().teams() >= many_teams &&
-         !members_.has_own_options() && members_.device.empty() && !members_.options().explain &&
-         neighbours_.untouched() && node_.peers() && !node_.peers()->broken() && records_.still_holds();
+  // Where records are only reduced, nobody sees what the others offer.
+  return members_.gathers() && members_.nodes() == 1 && members_.has_messages() &&
+         context().job.tags().teams() >= many_teams && !members_.has_own_options() && members_.device.empty() &&
+         !members_.options().explain && neighbours_.untouched() && node_.peers() && !node_.peers()->broken() &&
+         records_.still_holds();
 }
 
 void Communicator::rest() {
@@ -73,7 +75,7 @@ bool Communicator::take_over(MPI_Comm comm, const FirstCall* first) {
 }
 
 int Communicator::failed(int error) {
-  failed_ = true;
+  has_failed();
   if (CallState* const watched = observer_.call_state()) watched->call_ends();
   if (!members_.ended && (is_fault(error) || node_.lost_a_rank())) revoke();
   return members_.ended ? fault_on(members_.user) : error;

@@ -1,6 +1,7 @@
 /// State of the library for one communicator of the application, attached to it as an attribute.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <span>
 
@@ -107,6 +108,9 @@ class Communicator {
   bool shared() const { return shared_; }
   void share() { shared_ = true; }
 
+  /// Notes that an operation has failed on this rank, so that no other communicator takes this state over. Any thread.
+  void has_failed() { failed_ = true; }
+
   /// Whether a later communicator of the same ranks may take this state over. Ranks may differ. Local.
   bool can_be_taken_over();
   /// Ends what concerns the freed communicator only, of a state that is kept. Local.
@@ -139,7 +143,7 @@ class Communicator {
   SparseExchanges sparse_{members_};
   Starts starts_{*this};
   bool shared_ = false;
-  bool failed_ = false;  ///< an operation has failed on this rank
+  std::atomic<bool> failed_{false};  ///< an operation has failed on this rank
 };
 
 }  // namespace swapmeet

@@ -52,8 +52,12 @@ std::unique_ptr<Communicator> taken_over(MPI_Comm comm, Context& all, const Firs
   int is_inter = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
   if (is_inter) return nullptr;
-  std::unique_ptr<Communicator> state = all.kept_states.take(world_ranks_of(comm));
-  return state && state->can_be_taken_over() && state->take_over(comm, first) ? std::move(state) : nullptr;
+  const auto ranks = world_ranks_of(comm);
+  std::unique_ptr<Communicator> state = all.kept_states.take(ranks);
+  if (state && state->can_be_taken_over() && state->take_over(comm, first)) return state;
+  while (state)
+    state = all.kept_states.take(ranks);  // all ranks begin anew, or they would offer different states again
+  return nullptr;
 }
 
 /// Returns a state for `comm`, which has none. Collective over `comm`, unless the exchange of parameters is put off.

@@ -39,6 +39,13 @@ Planned::~Planned() {
   context().under_way->forget();
 }
 
+/// Makes the tallies now, since no memory may be needed in the progress of the host MPI.
+void Planned::count() {
+  usual_.tally();
+  if (executor_.single) single_.tally();
+  counts_ = true;
+}
+
 int Planned::start() {
   if (on_host()) return call_.start_on_host(team_->peers.comm);
   if (counts_) counted_.begin(call_.arguments());

@@ -62,7 +62,7 @@ class Planned final : public Ongoing {
   void tell(Over over, void* state) { over_ = over, state_ = state; }
 
   /// Counts exchanges in the statistics from now on.
-  void count() { counts_ = true; }
+  void count();
 
   bool under_way() const override { return settles_ || call_.under_way(); }
 

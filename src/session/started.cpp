@@ -257,6 +257,7 @@ void StartedQueue::over(int error) {
   one->error = error;
   // This must not wait until the program completes the request: the next exchange may wait for ranks that wait in this
   // one.
+  if (error) communicator_.has_failed();  // the application may learn of it when the communicator is freed already
   if (is_fault(error)) communicator_.revoke();
   if (communicator_.options().statistics && one->decision) one->counted.end(one->decision->tally());
   MPI_Request request = one->request;

@@ -58,10 +58,11 @@ void StartedTuning::learn() {
   learn_from(trials_, peers_);
   pause_ = trials_.pause() - 1;
   paused_s_ = last_s_;
-  const Compared compared(trials_, arms_);
-  const bool told = std::exchange(told_, told_ || compared);
-  if ((trials_.usual() == before && (told || !compared)) || calls_.empty()) return;
+  if (calls_.empty()) return;
   try {
+    const Compared compared(trials_, arms_);
+    const bool told = std::exchange(told_, told_ || compared);
+    if (trials_.usual() == before && (told || !compared)) return;
     say_once(calls_ + ": " + to_text(chosen().spec()) + " (" +
              compared.text(" by the time from one start to the next") + ")");
   } catch (const std::bad_alloc&) {}  // on this rank only: the exchange continues

@@ -52,13 +52,19 @@ def test_communicators_take_over_what_freed_ones_had(launch, compiled, wheel: st
     assert (done.returncode, done.stdout) == (0, "taken_over: right\n"), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("gathered", ["512", "1"], ids=["gathered", "reduced"])
 @pytest.mark.parametrize("setting", ["EXPLAIN", "STATS", "PHASES"])
 @pytest.mark.parametrize("how", ["loop", "threads"])
-def test_one_rank_keeps_nothing_or_observes(launch, compiled, wheel: str, how: str, setting: str) -> None:
-    """A rank that explains or times calls keeps nothing of a freed communicator, so the offers of the others fail."""
+@pytest.mark.in_turn
+def test_one_rank_keeps_nothing_or_observes(
+    launch, compiled, wheel: str, how: str, setting: str, gathered: str
+) -> None:
+    """A rank that explains or times calls keeps nothing of a freed communicator, so the offers of the others fail. Many
+    ranks reduce their parameters, and do not see offers."""
     script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && export SWAPMEET_{setting}=1; exec "$@"'
-    argv = ["env", "SWAPMEET_FIRST_CALLS=0", "sh", "-c", script, "sh", compiled(wheel, "taken_over", "-pthread"), how]
-    done = launch(3, argv, mpi=wheel, timeout=60)
+    program = compiled(wheel, "taken_over", "-pthread")
+    argv = ["env", "SWAPMEET_FIRST_CALLS=0", "sh", "-c", script, "sh", program, how]
+    done = launch(3, argv, mpi=wheel, env={"SWAPMEET_GATHERED_RANKS": gathered}, timeout=60)
     assert (done.returncode, done.stdout) == (0, "taken_over: right\n"), done.stdout + done.stderr
 
 

@@ -79,7 +79,7 @@ Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, st
 /// -2, ... (or 0, -1, 1, ...), so blocks move at most half as far, in both directions.
 struct Digit {
   std::size_t dimension;
-  std::int32_t number;  ///< within the dimension, from 0
+  std::int32_t number;  ///< of the digit within the dimension, from 0
   std::int32_t weight;  ///< in places along the dimension
   std::int32_t radix;
   std::int32_t size;  ///< of the dimension
@@ -88,6 +88,7 @@ struct Digit {
   std::int32_t low = 0;    ///< balanced: how far back all digits of the dimension together can move
   std::int32_t least = 0;  ///< balanced: minus the least value
 
+  bool is_first_of_dimension() const { return number == 0; }
   /// Returns the value of this digit in an offset along the dimension, 0 to size - 1.
   std::int32_t value(std::int32_t offset) const {
     if (ahead == 0) return offset / weight % radix;

@@ -53,7 +53,7 @@ MISTAKES = (
         "blocks on the way are marked as being at their end",
         "Messages of a forwarding exchange say that all their blocks stay, whatever is still ahead of these.",
         "algorithms/bruck.cpp",
-        "walk_.moves_left(offset) == 1",
+        "walk_.hops_left(offset) == 1",
         "true",
         CHECK,
         (CORE + "flow_test.py", CORE + "bruck_test.py"),

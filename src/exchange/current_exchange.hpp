@@ -87,8 +87,8 @@ class CurrentExchange {
     const auto once = [](auto... arguments) __attribute__((always_inline)) {
       return is_send ? isend(arguments...) : irecv(arguments...);
     };
-    const int error =
-        again_unless([this](int why) { return refuses(why); }, once, part, all.address(peer), tag, all.comm(), request);
+    const int error = again_unless([this](int why) { return refuses(why); }, once, part, all.job_rank(peer), tag,
+                                   all.comm(), request);
     if constexpr (is_send)
       if (!error) sent_ = true;
     return error;
@@ -104,8 +104,8 @@ class CurrentExchange {
     const int plain = tags_.of(Kind::last, call_->number);
     const int error = again_unless(
         [this](int why) { return truncated(why) || refuses(why); },
-        [](auto... arguments) __attribute__((always_inline)) { return sendrecv(arguments...); }, out, all.address(to),
-        all.tag_to(to, plain), in, all.address(from), all.tag_here(plain), all.comm(), &status);
+        [](auto... arguments) __attribute__((always_inline)) { return sendrecv(arguments...); }, out, all.job_rank(to),
+        all.tag_to(to, plain), in, all.job_rank(from), all.tag_here(plain), all.comm(), &status);
     watch_.done(&in);
     watch_.done(&out);
     if (error) [[unlikely]] {

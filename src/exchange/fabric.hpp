@@ -214,7 +214,7 @@ class Fabric {
   /// Gives up the exchange. Nothing may arrive in the application's buffers any more. The team keeps its number for
   /// ever, and if anything was sent, the ranks of the node cannot exchange any more.
   void abandon() {
-    if (call().peers->team) call().peers->team->lose();
+    if (call().peers->team) call().peers->team->keep_number();
     messages_.by_mpi.abandon();
     messages_.probed.abandon();
     messages_.in_node.abandon();

@@ -33,9 +33,9 @@ class ProbedReceives {
       const auto once = [&]() -> int {
         const Team& all = exchange.team();
         if (!simulated || !exchange.call().waits || others)
-          return PMPI_Improbe(all.address(wanted.peer), wanted.tag, all.comm(), &flag, &message, &status);
+          return PMPI_Improbe(all.job_rank(wanted.peer), wanted.tag, all.comm(), &flag, &message, &status);
         settle(), flag = 1;  // probing takes no simulated time, so time would not pass
-        return PMPI_Mprobe(all.address(wanted.peer), wanted.tag, all.comm(), &message, &status);
+        return PMPI_Mprobe(all.job_rank(wanted.peer), wanted.tag, all.comm(), &message, &status);
       };
       if (const int error = again(once)) return error;
       if (!flag) {

@@ -13,20 +13,20 @@ int SparseLinks::send_own(std::size_t number, bool synchronous) {
   const Rank to = sends_[number].destination;
   MPI_Request* const request = under_way_[index(Channel::direct)].add();
   const int tag = tags_[index(Channel::direct)];
-  return again(synchronous ? issend : isend, part, team_->address(to), team_->tag_to(to, tag), team_->comm(), request);
+  return again(synchronous ? issend : isend, part, team_->job_rank(to), team_->tag_to(to, tag), team_->comm(), request);
 }
 
 int SparseLinks::send_hop(Rank to, const char* memory, std::int64_t bytes) {
   MPI_Request* const request = under_way_[index(Channel::hop)].add();
   const Part part{const_cast<char*>(memory), bytes, MPI_BYTE};
-  return again(isend, part, team_->address(to), team_->tag_to(to, tags_[index(Channel::hop)]), team_->comm(), request);
+  return again(isend, part, team_->job_rank(to), team_->tag_to(to, tags_[index(Channel::hop)]), team_->comm(), request);
 }
 
 int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
   int flag = 0;
   MPI_Status status;
   found = {};
-  const int source = from == any_source ? MPI_ANY_SOURCE : team_->address(from);
+  const int source = from == any_source ? MPI_ANY_SOURCE : team_->job_rank(from);
   const int tag = team_->tag_here(tags_[index(channel)]);
   int error = again(PMPI_Improbe, source, tag, team_->comm(), &flag, &found_, &status);
   if (is_fault(error) && !team_->fault(true)) {  // a rank of the job that is not in this team
@@ -93,7 +93,7 @@ int SparseLinks::copy_own(std::size_t number, char* room) const {
 }
 
 void SparseLinks::give_up() {
-  if (team_) team_->lose();
+  if (team_) team_->keep_number();
   const auto rest = [](Requests& requests) { return std::span(requests.all).subspan(requests.first); };
   for (Requests& requests : under_way_) abandon({}, rest(requests));
   abandon(rest(receives_), {});

@@ -38,7 +38,7 @@ bool is_fault(int error) {
   return is;
 }
 
-int rank_died() { return died; }
+int fault_error() { return died; }
 
 bool is_revoked(MPI_Comm comm) {
   using IsRevoked = int (*)(MPI_Comm, int*);
@@ -76,7 +76,7 @@ void acknowledge_failures(MPI_Comm comm) {
 
 int fault_on(MPI_Comm user) {
   if (is_revoked(user)) return revoked;
-  return rank_died();
+  return fault_error();
 }
 
 }  // namespace swapmeet

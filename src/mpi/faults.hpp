@@ -22,8 +22,8 @@ bool is_fault(int error);
 /// agreement.
 bool had_fault();
 
-/// The MPI error for the death of a rank.
-int rank_died();
+/// The MPI error of an exchange that a fault has ended.
+int fault_error();
 
 /// Whether this rank knows that a communicator is revoked. Local.
 bool is_revoked(MPI_Comm comm);

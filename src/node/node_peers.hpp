@@ -112,7 +112,9 @@ class NodePeers {
   /// rank gives up an exchange only because a rank has died or the communicator was revoked.
   int broken() const {
     const Broken why = node_.broken();
-    return why == Broken::no ? MPI_SUCCESS : why == Broken::rank_died || survives_faults ? rank_died() : MPI_ERR_OTHER;
+    return why == Broken::no                             ? MPI_SUCCESS
+           : why == Broken::rank_died || survives_faults ? fault_error()
+                                                         : MPI_ERR_OTHER;
   }
 
   std::size_t shared_bytes() const { return node_.shared_bytes(); }

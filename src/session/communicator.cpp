@@ -83,7 +83,7 @@ int Communicator::failed(int error) {
 
 void Communicator::revoke() {
   members_.ended = true;
-  if (members_.team) members_.team->end();
+  if (members_.team) members_.team->give_up();
   node_.end();
   planner_.revoke();
 }
@@ -92,7 +92,7 @@ void Communicator::close() {
   finish_started();
   decisions_.remember();
   starts_.close();
-  if (members_.team) members_.team->called(MPI_COMM_NULL);
+  if (members_.team) members_.team->set_user_comm(MPI_COMM_NULL);
   members_.refusal = "MPI_Finalize has been called";
   fast_paths_.clear();
   decisions_.clear();

@@ -78,7 +78,7 @@ Members::Members(MPI_Comm user_comm, const Options& given)
   peers.team = team.get();
   if (shape.ranks == 1) {
     refusal = "one rank only";
-    team->set_common_number(team->number());
+    team->use_common_number();
     return;
   }
   locked = job.exists() ? job.facts().locked : progress_is_locked();

@@ -74,7 +74,7 @@ struct Members {
   /// from then on. Local.
   void called_on(MPI_Comm comm) {
     user = peers.comm = comm;
-    if (team) team->called(comm);
+    if (team) team->set_user_comm(comm);
   }
 
   bool was_set = false;  ///< set_algorithm() has set an algorithm

@@ -55,7 +55,7 @@ NodePeers::Joined NodeSharing::join_for_plan(std::int64_t& share_bytes, const No
   return joined;
 }
 
-bool NodeSharing::lost_a_rank() const { return peers_ && peers_->broken() == rank_died(); }
+bool NodeSharing::lost_a_rank() const { return peers_ && peers_->broken() == fault_error(); }
 
 void NodeSharing::end() {
   if (peers_) peers_->end();

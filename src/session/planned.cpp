@@ -84,7 +84,7 @@ void Planned::over(int error) {
 }
 
 void Planned::revoke() {
-  if (team_->team) team_->team->end();
+  if (team_->team) team_->team->give_up();
   if (executor_.node_peers) executor_.node_peers->end();
 }
 

@@ -83,7 +83,7 @@ class Planned final : public Ongoing {
 
   /// Announces that the application has freed the communicator. Exchanges of the plan continue.
   void outlives_communicator() {
-    if (team_->team) team_->team->called(MPI_COMM_NULL);
+    if (team_->team) team_->team->set_user_comm(MPI_COMM_NULL);
   }
 
   /// A handle for later calls of revoke(). It expires with this object.

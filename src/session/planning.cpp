@@ -44,7 +44,7 @@ double exchange_us(std::span<char> buffer, int bytes, Rank partner, const Team& 
   for (int i = 0; i < repetitions; ++i) {
     const double begin = PMPI_Wtime();
     again([&]() -> int {
-      const int tag = team.tags().of(Kind::probe, 0), to = team.address(partner);
+      const int tag = team.tags().of(Kind::probe, 0), to = team.job_rank(partner);
       return PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, to, team.tag_to(partner, tag), buffer.data() + bytes, bytes,
                            MPI_BYTE, to, team.tag_here(tag), team.comm(), MPI_STATUS_IGNORE);
     });
@@ -59,7 +59,7 @@ constexpr int large = 32 << 10;
 /// Measures messages between pairs of ranks; the slowest pair counts. `buffer`: memory of two large messages.
 /// Collective.
 Machine measured(std::span<char> buffer, const Peers& peers) {
-  const Rank rank = peers.team->rank(), ranks = peers.team->ranks();
+  const Rank rank = peers.team->rank(), ranks = peers.team->size();
   const Rank partner = rank ^ 1;
   double times[2] = {0, 0};  // microseconds of a message, and of a byte
   if (partner < ranks) {

@@ -61,13 +61,13 @@ class Pair {
   int send(std::int64_t bytes) {
     const Part part = data_.dropped(bytes);
     MPI_Request request = MPI_REQUEST_NULL;
-    const int error = again(isend, part, team_.address(other_), team_.tag_to(other_, tag()), team_.comm(), &request);
+    const int error = again(isend, part, team_.job_rank(other_), team_.tag_to(other_, tag()), team_.comm(), &request);
     return error ? error : end(request, MPI_STATUS_IGNORE);
   }
   int receive(MPI_Status& status) {
     const Part part = data_.dropped(sizes.back());
     MPI_Request request = MPI_REQUEST_NULL;
-    const int error = again(irecv, part, team_.address(other_), team_.tag_here(tag()), team_.comm(), &request);
+    const int error = again(irecv, part, team_.job_rank(other_), team_.tag_here(tag()), team_.comm(), &request);
     return error ? error : end(request, &status);
   }
 
@@ -78,7 +78,7 @@ class Pair {
   /// because of a death.
   int end(MPI_Request& request, MPI_Status* status) {
     const int error = wait(request, status, team_);
-    if (error && request != MPI_REQUEST_NULL) team_.lose(), abandon({&request, 1}, {});
+    if (error && request != MPI_REQUEST_NULL) team_.keep_number(), abandon({&request, 1}, {});
     return error;
   }
 

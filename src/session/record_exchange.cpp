@@ -184,9 +184,10 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
   if (!members_.refusal.empty()) return;
   const bool all_answered = records.agreed || !records.node_records.empty();
   if (all_answered && members_.ranks() == context().world_ranks) SlowWait::all_ranks_came();
-  if (!records.teams.empty() && records.job) members_.team->set_numbers(records.teams);
-  else if (records.team_everywhere >= 0) members_.team->set_common_number(records.team_everywhere);
-  else if (records.job && records.teams.empty() && !records.fault) members_.team->exchange_numbers(members_.user);
+  // Without a job there are no messages, or make_job() has made the team and exchanged its numbers.
+  if (records.job && !records.teams.empty()) members_.team->set_numbers(records.teams);
+  else if (records.job && records.team_everywhere >= 0) members_.team->use_common_number();
+  else if (records.job && !records.fault) members_.team->exchange_numbers(members_.user);
   members_.locked |= records.locked;
   members_.threaded = records.threaded;
   members_.starts_on_host |= records.starts_on_host;

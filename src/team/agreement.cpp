@@ -34,7 +34,7 @@ bool by_messages(const Peers& peers) { return peers.team && peers.team->in_steps
 }  // namespace
 
 int ranks_of(const Peers& peers) {
-  if (peers.team) return peers.team->ranks();
+  if (peers.team) return peers.team->size();
   int ranks = 0;
   PMPI_Comm_size(peers.comm, &ranks);
   return ranks;

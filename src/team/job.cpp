@@ -54,7 +54,7 @@ bool Job::largest(std::span<std::int64_t, agreed_values> values) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Team all(*this, std::make_shared<const std::vector<int>>(world_ranks_of(MPI_COMM_WORLD)), rank, MPI_COMM_NULL);
-  all.set_common_number(all.number());  // the number is the same on all ranks, since it is the only team of each
+  all.use_common_number();  // the number is the same on all ranks, since it is the only team of each
   return largest_of_all(all, values, room) == MPI_SUCCESS;
 }
 

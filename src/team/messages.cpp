@@ -28,12 +28,12 @@ struct Wire {
 
 int start_receive(const Team& team, const Wire& wire, int tag, MPI_Request* request) {
   const Part part{wire.address, static_cast<std::int64_t>(wire.bytes), MPI_BYTE};
-  return again(irecv, part, team.address(wire.peer), team.tag_here(tag), team.comm(), request);
+  return again(irecv, part, team.job_rank(wire.peer), team.tag_here(tag), team.comm(), request);
 }
 
 int start_send(const Team& team, const Wire& wire, int tag, MPI_Request* request) {
   const Part part{wire.address, static_cast<std::int64_t>(wire.bytes), MPI_BYTE};
-  return again(isend, part, team.address(wire.peer), team.tag_to(wire.peer, tag), team.comm(), request);
+  return again(isend, part, team.job_rank(wire.peer), team.tag_to(wire.peer, tag), team.comm(), request);
 }
 
 /// Waits for a message, or ends the step.
@@ -54,7 +54,7 @@ int finish(std::array<MPI_Request, 2>& requests, Team& team) {
   }
   if (std::ranges::count(requests, MPI_REQUEST_NULL) == 2) return first;
   abandon(std::span(requests).first(1), std::span(requests).last(1));
-  team.lose();
+  team.keep_number();
   return first;
 }
 
@@ -109,7 +109,7 @@ int wait(MPI_Request& request, MPI_Status* status, const Team& team) {
 void pass_time(const Team& team) { team.in_steps() ? Coroutine::suspend() : void(sched_yield()); }
 
 int largest_of_all(Team& team, std::span<std::int64_t> values, std::span<std::int64_t> room) {
-  const Rank ranks = team.ranks(), rank = team.rank();
+  const Rank ranks = team.size(), rank = team.rank();
   const std::span ours = room.first(values.size()), theirs = room.subspan(values.size(), values.size());
   std::ranges::copy(values, ours.begin());
   std::uint32_t round = 0;
@@ -126,7 +126,7 @@ int largest_of_all(Team& team, std::span<std::int64_t> values, std::span<std::in
 }
 
 int gather_by_messages(Team& team, const void* mine, std::size_t bytes, char* all) {
-  std::vector<Rank> members(static_cast<std::size_t>(team.ranks()));
+  std::vector<Rank> members(static_cast<std::size_t>(team.size()));
   std::iota(members.begin(), members.end(), 0);
   return gather_by_messages(team, members, mine, bytes, all);
 }
@@ -149,7 +149,7 @@ int gather_by_messages(Team& team, std::span<const Rank> members, const void* mi
 }
 
 int broadcast_by_messages(Team& team, void* data, std::size_t bytes, Rank root) {
-  const Rank ranks = team.ranks(), place = (team.rank() - root + ranks) % ranks;  // 0 is the root of the tree
+  const Rank ranks = team.size(), place = (team.rank() - root + ranks) % ranks;  // 0 is the root of the tree
   const int tag = team.tags().of(Kind::agreement, 0);
   const auto member = [&](Rank at) { return (at + root) % ranks; };
   Room room(bytes);
@@ -178,7 +178,7 @@ int scatter_by_messages(Team& team, const char* all, std::size_t bytes, char* mi
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   Room room(bytes);
   const bool sends = team.rank() == root;
-  for (Rank peer = 0; peer < team.ranks(); ++peer) {
+  for (Rank peer = 0; peer < team.size(); ++peer) {
     if (peer == team.rank() || (!sends && peer != root)) continue;
     if (sends) std::memcpy(room.at(0), all + static_cast<std::size_t>(peer) * bytes, bytes);
     const Wire wire{room.at(0), bytes, peer};

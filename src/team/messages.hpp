@@ -17,7 +17,7 @@
 
 namespace swapmeet {
 
-/// PMPI_Test for a message of `team`, if the host MPI survives faults. Returns rank_died() once no member may wait for
+/// PMPI_Test for a message of `team`, if the host MPI survives faults. Returns fault_error() once no member may wait for
 /// another any more (Team::fault()). A request that a fault has ended must not be completed: Open MPI ends the
 /// application ("Send error after request freed") if a part of the message is still in flight.
 int test_without_fault(MPI_Request& request, int& done, MPI_Status* status, const Team& team);

@@ -4,8 +4,8 @@
 /// Teams need no agreement on a common number. Each rank numbers its own teams, and sends the other members the number
 /// of the team. Only the rank that gave the number interprets it: senders put the receiver's number into the tag. So
 /// teams may overlap, several threads may set up teams at the same time, and a team may have different numbers on its
-/// ranks. The number is free again when the team ends, because every exchange has then received all messages that were
-/// sent to it. A team for which that is not certain (lose()) keeps its number for ever.
+/// ranks. The destructor makes the number free again, because every exchange has then received all messages that were
+/// sent to it. If that is not certain (keep_number()), the number is never used again.
 #pragma once
 
 #include <atomic>
@@ -23,13 +23,14 @@ namespace swapmeet {
 class Team {
  public:
   /// Makes a team and takes a number for it. `job_ranks` are its members' ranks in the job, in the order of the team.
-  /// `user` is as in called(). Local.
+  /// `user` is as in set_user_comm(). Local.
   Team(Job& job, std::shared_ptr<const std::vector<int>> job_ranks, Rank rank, MPI_Comm user);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  Rank ranks() const { return static_cast<Rank>(job_ranks_->size()); }
+  /// The number of members, and this rank's number among them.
+  Rank size() const { return static_cast<Rank>(job_ranks_->size()); }
   Rank rank() const { return rank_; }
   const std::shared_ptr<const std::vector<int>>& job_ranks() const { return job_ranks_; }
 
@@ -38,35 +39,38 @@ class Team {
   /// Sets the numbers that the members have given to the team. If one of them is negative, messages cannot be sent.
   /// Local.
   void set_numbers(std::span<const std::int32_t> numbers);
-  /// Sets the number that all members have given to the team. Local.
-  void set_common_number(std::int32_t number_of_all);
+  /// Records that all members have given the team the number that this rank has given it: number(). Local.
+  void use_common_number();
   /// Exchanges the numbers by collective calls on `comm`, which has the same ranks, and sets them. It takes one
-  /// allreduce if all numbers are equal, as is usual. Returns an MPI error code.
+  /// allreduce if all numbers are equal, as is usual, or if a member has none. Returns an MPI error code.
   int exchange_numbers(MPI_Comm comm);
 
   /// Whether messages can be sent: the same on all ranks.
   bool has_messages() const { return has_messages_; }
 
-  /// The communicator, the rank of `peer` on it, the tag of a message to `peer`, and the tag of a message to this rank.
+  /// The communicator of the job.
   MPI_Comm comm() const { return comm_; }
-  int address(Rank peer) const { return addresses_[peer]; }
-  int tag_to(Rank peer, int tag) const { return tag + (marks_of_peers_ ? marks_of_peers_[peer] : own_mark_); }
-  int tag_here(int tag) const { return tag + own_mark_; }
-  /// The member whose rank in the job is `job_rank`; ranks() if there is none.
+  /// The rank of `peer` in the job, which is its rank on comm().
+  int job_rank(Rank peer) const { return rank_on_comm_[peer]; }
+  /// The tag of a message to `peer`. `plain`: the tag without the number of a team, as by Tags::of().
+  int tag_to(Rank peer, int plain) const { return plain + (summands_ ? summands_[peer] : own_summand_); }
+  /// The tag of a message to this rank.
+  int tag_here(int plain) const { return plain + own_summand_; }
+  /// The member whose rank in the job is `job_rank`; size() if there is none.
   Rank member(int job_rank) const;
 
   const Tags& tags() const { return job_.tags(); }
 
   /// Records that a message may never be received, so that the number must not be used again. Any thread.
-  void lose() { lost_.store(true, std::memory_order_relaxed); }
+  void keep_number() { keeps_number_.store(true, std::memory_order_relaxed); }
 
   /// Records that no member may wait for another any more: one has died, or the application has revoked the
   /// communicator. Any thread.
-  void end() { ended_.store(true, std::memory_order_release), lose(); }
+  void give_up() { given_up_.store(true, std::memory_order_release), keep_number(); }
 
   /// Sets the application's communicator of these ranks, on which it may revoke them; MPI_COMM_NULL if that is freed or
   /// unknown.
-  void called(MPI_Comm user) { user_ = user; }
+  void set_user_comm(MPI_Comm user) { user_ = user; }
 
   /// Whether the work that uses the team is executed in steps (steps.hpp), so that it must not wait.
   bool in_steps() const { return in_steps_; }
@@ -79,15 +83,16 @@ class Team {
  private:
   Job& job_;
   const MPI_Comm comm_;
-  const int* addresses_;                 ///< data of job_ranks_
-  const int* marks_of_peers_ = nullptr;  ///< data of marks_, or nullptr if it is empty
+  // Pointers into the vectors below: each message reads them, and then does so by one load.
+  const int* rank_on_comm_;        ///< data of job_ranks_
+  const int* summands_ = nullptr;  ///< data of tag_summands_, or nullptr if it is empty
   std::shared_ptr<const std::vector<int>> job_ranks_;
   Rank rank_;
   std::int32_t number_;
-  int own_mark_ = 0;
+  int own_summand_ = 0;
   bool has_messages_ = false, in_steps_ = false;
-  std::vector<int> marks_;  ///< summand of tags to each member (Tags::of_team()); empty if all equal own_mark_
-  std::atomic<bool> lost_{false}, ended_{false};
+  std::vector<int> tag_summands_;  ///< for tags to each member (Tags::of_team()); empty if all equal own_summand_
+  std::atomic<bool> keeps_number_{false}, given_up_{false};
   MPI_Comm user_;
 };
 

@@ -47,7 +47,7 @@ class RowMessages {
   template <class Exchange>
   void posted(Exchange& exchange) {
     if (!used()) return;
-    rows().posted();
+    rows().mark_posted();
     raise_flag(exchange);
   }
 
@@ -57,11 +57,11 @@ class RowMessages {
     const std::uint32_t member = message.link.member;
     const bool marked = is_send && message.lost, writes = is_send && !marked && rows().ready();
     if (is_send && !marked && message.place.bytes > block_bytes_) {
-      rows().send_elsewhere(member);
+      rows().mark_elsewhere(member);
       return Started::nothing;
     }
     transfers.report_begin(exchange, message, is_send);
-    if (marked) rows().fail(member);
+    if (marked) rows().mark_failed(member);
     if (writes) rows().write(member, message.place.pieces.front());
     if (marked || writes) {
       transfers.report_end(exchange, message.slot);

@@ -6,12 +6,15 @@
 
 namespace swapmeet {
 
+/// The rank whose time passes.
+enum class ChargeTo { sender, receiver };
+
 #ifdef SWAPMEET_SIMULATED
-/// Lets simulated time pass for `bytes` bytes of a message. The sender calls it before it hands the bytes over; the
-/// receiver calls it with `arrived` set when it has copied them out.
-inline void (*charge)(std::size_t bytes, bool arrived) = [](std::size_t, bool) {};
+/// Lets simulated time pass for `bytes` bytes of a message. The sender calls it before it hands the bytes over, the
+/// receiver when it has copied them out.
+inline void (*charge)(std::size_t bytes, ChargeTo end) = [](std::size_t, ChargeTo) {};
 #else
-inline void charge(std::size_t, bool) {}
+inline void charge(std::size_t, ChargeTo) {}
 #endif
 
 }  // namespace swapmeet

@@ -98,10 +98,10 @@ int error_handler(MPI_Comm comm, MPI_Errhandler* handler) {
 }
 
 /// Charges one of the two copies of a transfer through shared memory: into a cell, or out of it.
-void charge_shared(std::size_t bytes, bool arrived) {
+void charge_shared(std::size_t bytes, ChargeTo end) {
   Fibre& mine = this_fibre();
-  mine.owed_s +=
-      mine.shared_overhead_s + (arrived ? mine.flag_s : 0) + mine.shared_byte_s / 2 * static_cast<double>(bytes);
+  mine.owed_s += mine.shared_overhead_s + (end == ChargeTo::receiver ? mine.flag_s : 0) +
+                 mine.shared_byte_s / 2 * static_cast<double>(bytes);
   settle();
 }
 

@@ -122,7 +122,7 @@ bool advance_send(Transfer& transfer, Regions& regions) {
     Cell* const cell = out.next();
     if (!cell) return false;
     if (const std::uint64_t message = announce(transfer, regions, *cell, out.ring())) {
-      charge(0, false);
+      charge(0, ChargeTo::sender);
       out.hand_over(*cell, message, link.in.count());
       transfer.state = Transfer::State::offered;
       return true;
@@ -138,7 +138,7 @@ bool advance_send(Transfer& transfer, Regions& regions) {
         from.read(first, bytes, to);
         to += bytes;
       });
-      charge(part, false);
+      charge(part, ChargeTo::sender);
       out.hand_over(*cell, label_of(transfer) | (in_bulk ? Cell::bulk : 0), link.in.count());
       moved = true;
       link.left = transfer.moved;
@@ -170,7 +170,7 @@ bool advance_receive(Transfer& transfer, Regions& regions, bool& out_of_step) {
                                     !transfer.discards && !transfer.in_place) [[likely]] {  // fast path for a small
                                                                                             // message
     transfer.pieces[0].write(0, transfer.bytes, cell->payload);
-    charge(transfer.bytes, true);
+    charge(transfer.bytes, ChargeTo::receiver);
     link.out.learn(cell->acknowledged);
     in.emptied();
     transfer.moved = transfer.bytes;
@@ -205,7 +205,7 @@ bool advance_receive(Transfer& transfer, Regions& regions, bool& out_of_step) {
         in.refused();
         continue;
       }
-      charge(message, true);
+      charge(message, ChargeTo::receiver);
       transfer.moved = message;
     } else {
       const std::size_t arrived = std::min(in.ring().most_payload(), message - transfer.moved);
@@ -216,7 +216,7 @@ bool advance_receive(Transfer& transfer, Regions& regions, bool& out_of_step) {
         to.write(first, bytes, from);
         from += bytes;
       });
-      charge(arrived, true);
+      charge(arrived, ChargeTo::receiver);
       transfer.moved += arrived - std::min(arrived, room);
     }
     in.emptied();
@@ -328,9 +328,9 @@ void Node::look_whether_broken() {
 bool Node::advance_by_row(Transfer& transfer) {
   NodeLink& link = *transfer.link;
   if (transfer.outgoing) {
-    if (!rows_.ready()) return waiter_.waits_for(*links_[rows_.late()].waiter_slot), false;
+    if (!rows_.ready()) return waiter_.waits_for(*links_[rows_.still_reading()].waiter_slot), false;
     rows_.write(link.member, transfer.pieces.front());
-    rows_.made_up();
+    rows_.undefer();
     link.left = NodeLink::all_left;
     transfer.state = Transfer::State::done;
     return waiter_.moved(), true;
@@ -342,7 +342,7 @@ bool Node::advance_by_row(Transfer& transfer) {
   const NodeRows::Block block = cell && cell->call() == transfer.call ? NodeRows::Block{State::elsewhere}
                                                                       : rows_.look(link.member, transfer.call);
   switch (block.state) {
-    case State::late: return waiter_.waits_for(*link.waiter_slot), false;
+    case State::not_raised: return waiter_.waits_for(*link.waiter_slot), false;
     case State::out_of_step: return abandon(Broken::out_of_step), false;
     case State::elsewhere:
       transfer.by_row = false;
@@ -353,11 +353,11 @@ bool Node::advance_by_row(Transfer& transfer) {
       if (transfer.in_place && link.left < transfer.bytes) return waiter_.waits_for(*link.waiter_slot), false;
       transfer.cut = block.bytes > transfer.bytes;
       if (!transfer.discards) transfer.pieces.front().write(0, std::min(block.bytes, transfer.bytes), block.address);
-      charge(block.bytes, true);
+      charge(block.bytes, ChargeTo::receiver);
       transfer.moved = block.bytes;
     }
   }
-  rows_.has_seen();
+  rows_.count_seen();
   transfer.state = Transfer::State::done;
   return waiter_.moved(), true;
 }

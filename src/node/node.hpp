@@ -126,7 +126,7 @@ class Node {
     Cell* const cell = link.out.next();
     if (!cell) return false;
     piece.read(0, piece.bytes, cell->payload);
-    charge(piece.bytes, false);
+    charge(piece.bytes, ChargeTo::sender);
     link.out.hand_over(*cell, Cell::label(piece.bytes, call), link.in.count());
     link.left = NodeLink::all_left;
     ++link.sends.made;
@@ -152,7 +152,7 @@ class Node {
   /// Raises the flag of this rank's row. Returns false if that is not possible yet.
   bool raise() {
     if (rows_.raise()) return true;
-    if (!rows_.ready()) waiter_.waits_for(*links_[rows_.late()].waiter_slot);
+    if (!rows_.ready()) waiter_.waits_for(*links_[rows_.still_reading()].waiter_slot);
     return false;
   }
 

@@ -34,10 +34,10 @@ template <class Out, class In, class Written>
                                                 Written&& written) {
   NodeRows& rows = node.rows();
   if (progress.written) return unfinished;
-  if (!rows.ready()) return node.waits_for(node.link(rows.late())), unfinished;
+  if (!rows.ready()) return node.waits_for(node.link(rows.still_reading())), unfinished;
   for (std::size_t i = 0; i < peers.sends.size(); ++i)
     if (const Piece block = out(i); block.bytes > 0) rows.write(peers.sends[i]->member, block);
-  rows.posted();
+  rows.mark_posted();
   node.raise();
   progress.written = true;
   written();

@@ -31,9 +31,9 @@ HAND_OVER = """cell.message = message;
     cell.number.store(++filled_, std::memory_order_release);"""
 RAISE = """if (equal_bytes_ == 0 && !entries_.empty())
       std::memcpy(head(me_, number_) + sizeof(std::uint64_t), entries_.data(), entries_.size() * sizeof(RowEntry));
-    flag_of(me_, number_).store(flag_, std::memory_order_release);"""
+    flag_cell(me_, number_).store(my_flag_, std::memory_order_release);"""
 TAKE = """transfer.pieces[0].write(0, transfer.bytes, cell->payload);
-    charge(transfer.bytes, true);
+    charge(transfer.bytes, ChargeTo::receiver);
     link.out.learn(cell->acknowledged);
     in.emptied();"""
 REFUSE = """acknowledgement_->refused.store(++refusals_, std::memory_order_relaxed);

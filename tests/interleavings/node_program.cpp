@@ -67,7 +67,7 @@ void NodeProgram::set_numbers(Rank me) {
   NodeRows& rows = nodes_[me]->rows();
   rows.number_ = number;
   for (const std::uint32_t exchange : {number - 1, number})
-    rows.flag_of(static_cast<std::uint32_t>(me), exchange) = RowFlag::of(exchange, 0, 8);
+    rows.flag_cell(static_cast<std::uint32_t>(me), exchange) = RowFlag::packed(exchange, 0, 8);
 }
 
 /// Not on which CPU a rank says that it runs.
@@ -128,7 +128,7 @@ void NodeProgram::forget(Rank me, std::initializer_list<std::uint64_t> numbers,
   std::size_t count = 0;
   const auto keep = [&](auto... values) { ((kept.at(count++) = static_cast<std::uint64_t>(values)), ...); };
   for (const std::uint64_t number : numbers) keep(number);
-  keep(rows.number_, rows.checked_, rows.seen_, rows.deferred_, rows.flag_, rows.equal_bytes_, rows.raised_,
+  keep(rows.number_, rows.checked_, rows.seen_, rows.deferred_, rows.my_flag_, rows.equal_bytes_, rows.raised_,
        rows.posted_, mine.broken_);
   for (const NodeLink& link : mine.links_)
     keep(link.out.filled_, link.out.emptied_, link.out.refusals_, link.in.emptied_, link.in.refusals_, link.left,

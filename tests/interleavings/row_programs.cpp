@@ -94,9 +94,9 @@ void RowsByTransfers::start(Rank me, Rank other, std::size_t exchange, bool is_s
   const std::span<const Piece> pieces(&block.piece, 1);
   block.transfer.state = Transfer::State::done;
   if (bytes == 0) return;
-  if (is_sent && is.fails && me == 0) return rows.fail(link.member);
+  if (is_sent && is.fails && me == 0) return rows.mark_failed(link.member);
   if (is_sent && bytes > rows.block_bytes()) {
-    rows.send_elsewhere(link.member);
+    rows.mark_elsewhere(link.member);
     block.transfer = Transfer::send(link, pieces, bytes, {}, call(exchange));
     node(me).advance(block.transfer);
     return;
@@ -115,7 +115,7 @@ void RowsByTransfers::run(Rank me) {
     std::vector<const Transfer*>& transfers = transfers_[me];
     transfers.clear();
     for (const Block& block : blocks_[me]) transfers.push_back(&block.transfer);
-    node(me).rows().posted();
+    node(me).rows().mark_posted();
     bool raised = node(me).raise();
     for (std::size_t left = 1; left > 0;) {
       bool moved = !raised && (raised = node(me).raise());

@@ -61,10 +61,10 @@ void RowMember::start(Block& block, std::uint16_t call) {
     block.transfer = Transfer::by_rows(link, pieces, block.expected, false, call);
     if (block.bytes == 0) block.transfer.state = Transfer::State::done;
   } else if (block.failed) {
-    rows.fail(block.other);
+    rows.mark_failed(block.other);
     block.transfer.state = Transfer::State::done;
   } else if (block.bytes > rows.block_bytes()) {
-    rows.send_elsewhere(block.other);
+    rows.mark_elsewhere(block.other);
     block.transfer = Transfer::send(link, pieces, block.bytes, {}, call);
   } else if (rows.ready()) {
     rows.write(block.other, block.piece);
@@ -97,7 +97,7 @@ void RowMember::step(std::uint32_t number) {
     for (const bool outgoing : {true, false}) blocks.push_back(block(number, (me_ + i) % settings_.members, outgoing));
   node_.rows().begin(call, equal_bytes(settings_, number));
   for (Block& block : blocks) start(block, call);
-  node_.rows().posted();
+  node_.rows().mark_posted();
   for (std::size_t left = 1; left > 0;) {
     bool moved = false;
     left = node_.raise() ? 0 : 1;

@@ -248,7 +248,7 @@ int count_lines(const Settings& settings) {
           else transfers.emplace_back(&nodes[me], Transfer::by_rows(link, pieces, bytes.size(), false, call));
         }
         if (!outgoing || settings.row_block_bytes == 0) continue;
-        nodes[me].rows().posted();
+        nodes[me].rows().mark_posted();
         must(nodes[me].raise(), "a flag is raised");
       }
     for (auto& [node, transfer] : transfers) must(node->advance(transfer) && transfer.done(), "all is there");
@@ -293,7 +293,7 @@ int swap_in_every_order(const Settings& settings) {
       }
     }
     for (const std::uint32_t me : {0, 1})
-      if (by_rows) nodes[me].rows().posted();
+      if (by_rows) nodes[me].rows().mark_posted();
     const auto over = [](const auto& one) { return one.second.done(); };
     const auto goes_on = [&](std::size_t which) {
       auto& [me, transfer] = transfers[which];
@@ -661,7 +661,7 @@ static int write_beyond() {
   writer.begin(1, sizeof sent);
   reader.begin(1, sizeof sent);
   writer.write(1, {sent, sizeof sent});
-  writer.posted();
+  writer.mark_posted();
   if (!writer.raise()) give_up("the row is not written");
   const NodeRows::Block block = reader.look(0, 1);
   char* const end = const_cast<char*>(block.address) + block.bytes;

@@ -105,13 +105,13 @@ class Engine {
         if (next_send_ == round.send_count && next_receive_ == round.receive_count) break;
         const auto phase = fabric_.in_transfer_phase();
         if (const int error = fill_all(round)) return error;
-        if (next_send_ == round.send_count) fabric_.posted();
+        if (next_send_ == round.send_count) fabric_.all_sends_started();
         if (!std::exchange(copied_, true)) payload_.copy(round_);
         if (active_ == 0 && !sliding_) end_batch();
         continue;
       }
       const auto phase = fabric_.in_wait_phase();
-      const int error = !sliding_ && fabric_.waits_for_all() ? finish_batch() : poll(round);
+      const int error = !sliding_ && fabric_.can_finish_all() ? finish_batch() : poll(round);
       if (error) return error;
     }
     if (!copied_) payload_.copy(round_);
@@ -187,7 +187,7 @@ class Engine {
       });
       if (error) return error;
       if (any) return 0;
-      if (!fabric_.turn(moved)) return moved ? 0 : unfinished;
+      if (!fabric_.pause_if_allowed(moved)) return moved ? 0 : unfinished;
     }
   }
 

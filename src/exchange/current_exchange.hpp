@@ -46,7 +46,7 @@ class CurrentExchange {
   void has_sent() { sent_ = true; }
 
   /// Whether the data that this rank sends from now on are lost.
-  bool marks() const { return failure_.marks; }
+  bool sends_lost_data() const { return failure_.marks; }
   /// Records the error of a received message.
   void received_wrong(int error) { failure_.received_wrong(error, passes_on_); }
   /// Records the error of a message that is complete nonetheless.

@@ -5,7 +5,8 @@
 ///   MpiMessages         the messages of a round that go by MPI, with headers and grants
 ///   ProbedReceives      receives of messages whose length only their senders know
 ///   NodeTransfers       the messages of a round that go within the node
-///   RowMessages         exchanges within the node by rows of shared memory
+///   RowMessages         exchanges within the node by rows of shared memory: buffers into which a rank writes its
+///                       blocks for all node peers, with one flag (node/rows.hpp)
 ///   BackgroundMessages  messages that are under way during the whole exchange
 #pragma once
 
@@ -52,7 +53,7 @@ class Fabric {
   [[gnu::always_inline]] void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0,
                                    bool in_place = false) {
     exchange_.bind(call, watch, in_place);
-    if (in_place) peers()->node().begin_in_place();
+    if (in_place) peers()->node().begin_in_place();  // all ranks are on this node, so shares_node() holds
     messages_.by_rows.begin(exchange_, block_bytes);
   }
 
@@ -68,10 +69,11 @@ class Fabric {
   /// Whether messages of `peer` go within the node.
   bool in_node(Rank peer) const { return messages_.in_node.link(peer) != nullptr; }
 
-  // --- for payloads --------------------------------------------------------------------------------------------------
+  // --- called by payloads (engine/engine.hpp) ------------------------------------------------------------------------
 
-  /// Starts the message in `slot`, which is in `memory` (message_memory.hpp). `together`: number of the message among
-  /// the messages between the two ranks that are under way together, for its tag.
+  /// Starts the message in `slot`, which is in `memory` (message_memory.hpp). Sets `started`, which must be
+  /// Started::nothing before. `together`: number of the message among the messages between the two ranks that are under
+  /// way together, for its tag.
   template <bool is_send, class Memory>
   [[gnu::always_inline]] int start(std::uint32_t slot, Rank peer, Kind kind, const Memory& memory, Started& started,
                                    std::uint32_t together = 0) {
@@ -91,12 +93,14 @@ class Fabric {
   /// Sends one message and receives another, by MPI. Waits until both are complete; requires call().waits, and that
   /// the end of each message need not be reported at once (Watch::follows()).
   [[gnu::always_inline]] int swap(const Part& out, Rank to, const Part& in, Rank from) {
-    Part sent = out;
-    if (exchange_.marks()) [[unlikely]]
-      sent = lost_data().sent(bytes_of(out));
-    const bool polls = host_is_mpich || survives_faults;  // MPICH's MPI_Sendrecv takes 0.7 us longer
-    return polls && !simulated ? messages_.by_mpi.swap(exchange_, sent, to, in, from)
-                               : exchange_.swap(sent, to, in, from);
+    Part really_sent = out;
+    if (exchange_.sends_lost_data()) [[unlikely]]
+      really_sent = lost_data().sent(bytes_of(out));
+    // MPICH's MPI_Sendrecv takes 0.7 us longer than two requests. If ranks may die, this rank looks for faults while it
+    // waits, which MPI_Sendrecv cannot.
+    const bool by_requests = host_is_mpich || survives_faults;
+    return by_requests && !simulated ? messages_.by_mpi.swap(exchange_, really_sent, to, in, from)
+                                     : exchange_.swap(really_sent, to, in, from);
   }
 
   /// Sends the header of the message in `slot`, by MPI.
@@ -126,31 +130,31 @@ class Fabric {
   std::size_t row_block_bytes() const { return messages_.by_rows.block_bytes(); }
 
   /// Exchanges all messages of a step by rows of shared memory, without the engine (begin_by_rows()). Requires blocks
-  /// of at most row_block_bytes(). Calls copy() while other ranks write their rows. Returns 0, `unfinished`, or an
-  /// error.
+  /// of at most row_block_bytes(). Calls copy() once, while other ranks write their rows. Returns 0, `unfinished`,
+  /// or an error; after `unfinished` the same call continues the exchange.
   template <class Out, class In, class Copy>
   [[gnu::always_inline]] int exchange_rows(RowProgress& progress, RowPeers& row_peers, Out&& out, In&& in,
                                            Copy&& copy) {
-    if (messages_.by_rows.begin_exchange(exchange_, progress, row_peers, out, in, copy) == 0) [[likely]]
+    if (messages_.by_rows.try_exchange(exchange_, progress, row_peers, out, in, copy) == 0) [[likely]]
       return MPI_SUCCESS;
     RowProgress rest = progress;  // a copy, so that `progress` can be kept in registers until here
-    const int error = finish_rows(rest, row_peers, out, in, copy);
+    const int error = exchange_rows_waiting(rest, row_peers, out, in, copy);
     progress = rest;
     return error;
   }
 
-  /// Raises the flag of this rank's row. Returns 0, `unfinished`, or an error.
-  int finish_row() {
+  /// Raises the flag of this rank's row, which other ranks wait for. Returns 0, `unfinished`, or an error.
+  int raise_row_flag() {
     if (!messages_.by_rows.flag_is_due()) return MPI_SUCCESS;
     return repeat([this](bool&) { return messages_.by_rows.raise_flag(exchange_) ? MPI_SUCCESS : unfinished; });
   }
 
-  // --- for the engine ------------------------------------------------------------------------------------------------
+  // --- called by the engine ------------------------------------------------------------------------------------------
 
-  /// Begins `round`, which has this number in the schedule or flow.
-  void enter(std::size_t number, const Round& round) {
-    watch().step(number);
-    patience_ = round.completion == Completion::test ? 1024 : 16;
+  /// Begins `round`, which has this index in the schedule or flow.
+  void enter(std::size_t index, const Round& round) {
+    watch().step(index);
+    patience_ = round.completion == Completion::test ? 1024 : 16;  // complete=test asks for busy polling; both chosen
     polls_ = 0;
     if (shares_node()) peers()->node().waiter().publish_core();
     messages_.by_mpi.enter(round);
@@ -158,19 +162,19 @@ class Fabric {
   }
 
   /// Called when all sends of the round have been started.
-  void posted() { messages_.by_rows.posted(exchange_); }
+  void all_sends_started() { messages_.by_rows.posted(exchange_); }
 
   /// Scopes: until the returned object is destroyed, the time of this rank counts as that of the phase.
   [[nodiscard]] auto in_transfer_phase() const { return watch().during(CallPhase::transfer); }
   [[nodiscard]] auto in_wait_phase() const { return watch().during(CallPhase::wait); }
 
   /// Whether all messages in flight are MPI requests that can be completed by one wait for all of them.
-  bool waits_for_all() const {
+  bool can_finish_all() const {
     return !watch().follows() && messages_.in_node.none() && messages_.by_mpi.have_one_request_each() &&
            messages_.probed.none() && !background_in_node() && !messages_.by_rows.flag_is_due();
   }
 
-  /// Completes all messages in flight. Requires waits_for_all(). Returns 0, `unfinished`, or an error.
+  /// Completes all messages in flight. Requires can_finish_all(). Returns 0, `unfinished`, or an error.
   int finish_all() { return messages_.by_mpi.finish_all(exchange_); }
 
   /// Polls all messages of the round once, and advances background messages within the node. `active`: number of
@@ -194,24 +198,28 @@ class Fabric {
 
   /// Ends one iteration of a waiting loop, and may wait a little. `moved`: bytes have moved in this iteration. Returns
   /// false, without waiting, if the call must not wait.
-  bool turn(bool moved) {
+  bool pause_if_allowed(bool moved) {
     watch().turned(moved);
     if (!call().waits) return false;
-    if (shares_node()) peers()->turn(moved, waits_for_mpi());
-    else if constexpr (simulated) pass_time(moved);
-    else if (++polls_ >= patience_) sched_yield();
+    if (shares_node()) {
+      peers()->turn(moved, mpi_in_flight());
+    } else if constexpr (simulated) {
+      pass_time(moved);
+    } else if (++polls_ >= patience_) {
+      sched_yield();
+    }
     return true;
   }
 
   /// Completes whatever is under way behind the last round. Returns 0, `unfinished`, or an error.
   int finish_exchange() {
-    if (const int error = finish_row()) return error;
+    if (const int error = raise_row_flag()) return error;
     if (!background_ || !background_->any()) return MPI_SUCCESS;
     const auto phase = in_wait_phase();
     return repeat([this](bool& moved) { return background_->finish(exchange_, moved); });
   }
 
-  /// Gives up the exchange. Nothing may arrive in the application's buffers any more. The team keeps its number for
+  /// Gives up the exchange. Afterwards nothing can arrive in the application's buffers. The team keeps its number for
   /// ever, and if anything was sent, the ranks of the node cannot exchange any more.
   void abandon() {
     if (call().peers->team) call().peers->team->keep_number();
@@ -226,7 +234,7 @@ class Fabric {
   NodePeers* peers() const { return messages_.in_node.peers(); }
 
   bool background_in_node() const { return background_ && background_->any_in_node(); }
-  bool waits_for_mpi() const {
+  bool mpi_in_flight() const {
     return messages_.by_mpi.in_flight() > 0 || !messages_.probed.none() || (background_ && background_->any_by_mpi());
   }
 
@@ -239,17 +247,18 @@ class Fabric {
       const int error = step(moved);
       if (error != unfinished) return error;
       if (shares_node())
-        if (const int why = peers()->broken()) return why;
-      if (!turn(moved)) return unfinished;
+        if (const int fault = peers()->broken()) return fault;
+      if (!pause_if_allowed(moved)) return unfinished;
     }
   }
 
   /// The part of exchange_rows() in which this rank waits for others.
   template <class Out, class In, class Copy>
-  [[gnu::noinline]] int finish_rows(RowProgress& progress, RowPeers& row_peers, Out&& out, In&& in, Copy&& copy) {
+  [[gnu::noinline]] int exchange_rows_waiting(RowProgress& progress, RowPeers& row_peers, Out&& out, In&& in,
+                                              Copy&& copy) {
     return repeat([&](bool& moved) -> int {
       RowMessages& rows = messages_.by_rows;
-      if (rows.begin_exchange(exchange_, progress, row_peers, out, in, copy) == 0) return MPI_SUCCESS;
+      if (rows.try_exchange(exchange_, progress, row_peers, out, in, copy) == 0) return MPI_SUCCESS;
       return progress.written ? rows.read_late(exchange_, progress, row_peers, in, moved) : unfinished;
     });
   }
@@ -273,7 +282,7 @@ class Fabric {
   CurrentExchange<Watching> exchange_;
   RoundMessages& messages_;
   BackgroundMessages* background_;
-  int patience_ = 16, polls_ = 0;  ///< number of polls before the core is given to others
+  int patience_ = 16, polls_ = 0;  ///< number of polls before the core is given to others, and so far
 };
 
 }  // namespace swapmeet

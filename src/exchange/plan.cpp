@@ -250,7 +250,7 @@ template <class AnyState>
     if (error) [[unlikely]]
       return error;
   }
-  if (const int error = state.fabric.finish_row()) [[unlikely]]
+  if (const int error = state.fabric.raise_row_flag()) [[unlikely]]
     return state.engine.give_up(error);
   return state.payload.over();
 }

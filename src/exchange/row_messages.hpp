@@ -78,10 +78,10 @@ class RowMessages {
   }
 
   /// begin_by_rows() for all blocks of a step, without the engine. Requires blocks of up to block_bytes(). Calls copy()
-  /// while other ranks write their rows.
+  /// once, while other ranks write their rows.
   template <class Exchange, class Out, class In, class Copy>
-  [[gnu::always_inline]] int begin_exchange(Exchange& exchange, RowProgress& progress, RowPeers& peers, Out&& out,
-                                            In&& in, Copy&& copy) {
+  [[gnu::always_inline]] int try_exchange(Exchange& exchange, RowProgress& progress, RowPeers& peers, Out&& out,
+                                          In&& in, Copy&& copy) {
     return begin_by_rows(progress, node(), peers, out, in, [&] {
       exchange.has_sent();
       node().waiter().publish_core();

@@ -83,7 +83,7 @@ class JointExecution {
     void enter(std::size_t index, const Round&) { step = index; }
     Phase in_transfer_phase() const { return {}; }
     Phase in_wait_phase() const { return {}; }
-    bool waits_for_all() const { return false; }
+    bool can_finish_all() const { return false; }
     int finish_all() const { return 0; }
     template <class Done>
     int poll(std::uint32_t, bool& moved, Done&& done) {
@@ -94,9 +94,9 @@ class JointExecution {
       }
       return 0;
     }
-    bool turn(bool) const { return false; }
+    bool pause_if_allowed(bool) const { return false; }
     int finish_exchange() const { return 0; }
-    void posted() const {}
+    void all_sends_started() const {}
     void abandon() {}
   };
 

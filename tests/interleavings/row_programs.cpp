@@ -72,7 +72,7 @@ void RowsAtOnce::run(Rank me) {
       turn(moved);
       forget_late(me, exchange);
     }
-    while (!node(me).rows().raised() && !node(me).raise()) explorer().turn(false);  // Fabric::finish_row()
+    while (!node(me).rows().raised() && !node(me).raise()) explorer().turn(false);  // Fabric::raise_row_flag()
     for (std::size_t i = 0; i < others.size(); ++i) expect(exchange, me, others[i]->member, bytes(i, false));
     forget(me, {exchange, 0}, {});
   }

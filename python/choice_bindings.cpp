@@ -110,7 +110,7 @@ void bind_choice(nb::module_& m) {
       .def_rw("evidence", &Knowledge::evidence)
       .def_rw("ranks_per_core", &Knowledge::ranks_per_core, "The most of any host.")
       .def(
-          "describe", [](Knowledge& known, const MeasuredNetwork& network) { describe_network(network, known); },
+          "describe", [](Knowledge& known, const MeasuredNetwork& network) { adopt_network(network, known); },
           "network"_a, "Prices rest on this network from now on.");
   m.def(
       "choose",
@@ -157,7 +157,7 @@ void bind_choice(nb::module_& m) {
       "small_calls",
       [](Collective collective, Rank ranks, std::int64_t block_bytes, std::string_view nodes,
          const Knowledge& knowledge) {
-        return small_calls(collective, shape_of(ranks, nodes), block_bytes, knowledge);
+        return host_time_in_small_calls(collective, shape_of(ranks, nodes), block_bytes, knowledge);
       },
       "collective"_a, "ranks"_a, "block_bytes"_a, "nodes"_a = "", "knowledge"_a = Knowledge{},
       "How many calls with the smallest blocks the host MPI is expected to make in the time of one such call.");

@@ -1,4 +1,5 @@
-/// The transports that are available within the nodes of a communicator. All its ranks agree on them.
+/// The means of transport that are available within the nodes of a communicator (no averages). All its ranks agree on
+/// them.
 #pragma once
 
 #include <string>

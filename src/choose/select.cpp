@@ -13,6 +13,7 @@ namespace swapmeet {
 
 namespace {
 
+/// Whether a rule of a tuning file is for this collective and number of ranks.
 bool concerns(const Evidence& rule, Collective collective, Rank ranks) {
   return rule.collective == collective && rule.ranks.has(ranks);
 }
@@ -26,7 +27,7 @@ void limit(Choice& choice, Collective collective, const Shape& shape, std::int64
   if (within.problem.empty()) return;
   const std::string wanted = to_text(choice.spec), instead = to_text(within.spec);
   if (options.algorithm)
-    choice.problem = choice.reason + "=" + in_quotes(wanted, 200) + ": " + within.problem + "; using " +
+    choice.problem = options.algorithm_from + "=" + in_quotes(wanted, 200) + ": " + within.problem + "; using " +
                      (within.spec.family == Family::native ? "the host MPI" : in_quotes(instead, 200)) +
                      " on such communicators";
   choice.reason += ", instead of " + wanted + ": " + within.problem;
@@ -42,21 +43,21 @@ Choice by_request(const Options& options, const Shape& shape, const Means& means
   return {Spec{}, reason, reason + "; using the host MPI on such communicators"};
 }
 
-/// Returns the choice of the first rule of a tuning file that fits; nullopt if none does. `open`: the range of sizes
-/// around `block_bytes` with the same answer.
+/// Returns the choice of the first rule of a tuning file that fits; nullopt if none does. Narrows
+/// `same_answer` to the sizes around `block_bytes` with the same answer.
 std::optional<Choice> by_tuning(Collective collective, const Shape& shape, std::int64_t block_bytes,
-                                const Options& options, const Means& means, Range& open) {
+                                const Options& options, const Means& means, Range& same_answer) {
   const Nodes nodes(shape);
   for (const Evidence& rule : options.tuning.evidence) {
     if (!concerns(rule, collective, shape.ranks) || !rule.nodes.has(nodes.count()) ||
         !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape))
       continue;
     if (block_bytes < rule.bytes.least) {
-      open.most = std::min(open.most, rule.bytes.least - 1);
+      same_answer.most = std::min(same_answer.most, rule.bytes.least - 1);
     } else if (block_bytes > rule.bytes.most) {
-      open.least = std::max(open.least, rule.bytes.most + 1);
+      same_answer.least = std::max(same_answer.least, rule.bytes.most + 1);
     } else {
-      open = {std::max(open.least, rule.bytes.least), std::min(open.most, rule.bytes.most)};
+      same_answer = {std::max(same_answer.least, rule.bytes.least), std::min(same_answer.most, rule.bytes.most)};
       return Choice{rule.spec, "rule: " + rule.origin};
     }
   }
@@ -84,22 +85,25 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
   const bool unequal = of_unequal_blocks(collective);
   const std::int32_t size_class = class_chosen_for(collective, block_bytes);
   CallKind kind = kind_of(collective, shape, size_class);
-  const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
+  const PricedFamily priced(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
                             knowledge.network.known() && knowledge.ranks_per_core > 1);
   std::vector<Spec> unproved;
-  std::vector<Expectation> expected;
-  const auto best_of = [&](std::int32_t of_class) -> const Expectation& {
+  std::vector<Expectation> expected;  // of the last class; the host MPI is first
+  const auto best_of = [&](std::int32_t of_class) {
     kind.size_class = of_class;
-    expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
+    expected = expectations(kind, priced, knowledge.evidence, knowledge.doubt);
     std::erase_if(expected, [&](const Expectation& one) {
       return (one.calls == 0 && !trusts_model(one.spec)) || std::ranges::count(unproved, one.spec) > 0 ||
              !unavailable(one.spec, means).empty();
     });
     return expected[decide(expected)];
   };
-  const Expectation* best = &best_of(size_class);
-  while (!proved(best->spec, shape)) unproved.push_back(best->spec), best = &best_of(size_class);
-  Choice choice{best->spec, reason_for(*best, expected.front())};
+  Expectation best = best_of(size_class);
+  while (!proved(best.spec, shape)) {
+    unproved.push_back(best.spec);
+    best = best_of(size_class);
+  }
+  Choice choice{best.spec, reason_for(best, expected.front())};
   if (unequal) return choice;
   std::int32_t least = size_class, most = size_class;
   while (!learns && least > 0 && best_of(least - 1).spec == choice.spec) --least;
@@ -121,11 +125,10 @@ Machine Knowledge::as_found(double per_node) const {
   return found;
 }
 
-bool describe_network(const MeasuredNetwork& network, Knowledge& knowledge) {
+bool adopt_network(const MeasuredNetwork& network, Knowledge& knowledge) {
   constexpr double doubt_of_measured = 0.5;
-  const bool news =
-      network.known() && (!knowledge.network.known() || network.complete() > knowledge.network.complete());
-  if (!news) return false;
+  const bool completes = network.complete() && !knowledge.network.complete();
+  if (!network.known() || (knowledge.network.known() && !completes)) return false;
   knowledge.network = network;
   knowledge.model = Model::pipelined;
   knowledge.doubt.common = doubt_of_measured;
@@ -141,27 +144,27 @@ std::string unavailable(const Spec& spec, const Means& means) {
 std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                     const Options& options, const Means& means, const Knowledge& knowledge,
                                     const Spec& also, bool direct) {
-  constexpr double reach = 3, alike = 0.03;
-  constexpr std::size_t least = 3, most = 8;
+  constexpr double most_times_best = 3, same_price = 0.03;
+  constexpr std::size_t least_kept = 3, most_kept = 8;
   CallKind kind = kind_of(collective, shape, std::min(block_class(block_bytes), most_priced_class));
   kind.direct = direct;
   const std::int64_t bytes = typical_bytes(kind.size_class);
-  const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
+  const PricedFamily priced(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
                             knowledge.network.known() && knowledge.ranks_per_core > 1);
-  std::vector<Expectation> expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
+  std::vector<Expectation> expected = expectations(kind, priced, knowledge.evidence, knowledge.doubt);
   std::vector<Expectation> kept{expected.front()};
   std::stable_sort(expected.begin() + 1, expected.end(), [](const Expectation& one, const Expectation& other) {
     return one.time.log_mean < other.time.log_mean;
   });
-  for (std::size_t i = 1; i < expected.size() && kept.size() < most; ++i) {
+  for (std::size_t i = 1; i < expected.size() && kept.size() < most_kept; ++i) {
     Expectation one = expected[i];
-    if (kept.size() >= least && one.seconds() > reach * kept[1].seconds()) break;
-    // the same causes of their times: the model's error is about the same
-    const auto like = [&](const Expectation& other) {
+    if (kept.size() >= least_kept && one.seconds() > most_times_best * kept[1].seconds()) break;
+    // If all parts of two prices are nearly equal, so are the model's errors, and trying both teaches little.
+    const auto alike = [&](const Expectation& other) {
       return other.spec.family == one.spec.family && other.spec.dimensions == one.spec.dimensions &&
-             one.calls + other.calls == 0 && family.apart_s(one.spec, other.spec, bytes) < alike * other.price_s;
+             one.calls + other.calls == 0 && priced.apart_s(one.spec, other.spec, bytes) < same_price * other.price_s;
     };
-    if (!unavailable(one.spec, means).empty() || std::ranges::any_of(kept, like) ||
+    if (!unavailable(one.spec, means).empty() || std::ranges::any_of(kept, alike) ||
         !unsuitable(one.spec, shape).empty())
       continue;
     one.spec = within_limits(one.spec, collective, shape, any_block_bytes, options).spec;
@@ -169,7 +172,7 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   }
   if (std::ranges::count(kept, also, &Expectation::spec) == 0) {
     const auto same = std::ranges::find(expected, also, &Expectation::spec);
-    const double price_s = family.seconds(also, bytes);
+    const double price_s = priced.seconds(also, bytes);
     kept.push_back(
         same != expected.end() ? *same : Expectation{also, {elementary::log(price_s), knowledge.doubt.own}, price_s});
   }
@@ -187,7 +190,8 @@ std::string give_up_order(const Spec& spec, const std::string& problem, Options&
          "; using the automatic choice on such communicators";
 }
 
-double small_calls(Collective collective, const Shape& shape, std::int64_t block_bytes, const Knowledge& knowledge) {
+double host_time_in_small_calls(Collective collective, const Shape& shape, std::int64_t block_bytes,
+                                const Knowledge& knowledge) {
   const CallKind kind = kind_of(collective, shape, class_chosen_for(collective, block_bytes));
   return in_small_calls(kind, knowledge.as_found(kind.mean_per_node()), knowledge.model);
 }
@@ -217,16 +221,17 @@ bool wants_means(const Shape& shape, const Options& options) {
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means, const Knowledge& knowledge) {
   if (options.algorithm) {
-    Choice ordered = by_request(options, shape, means);
-    limit(ordered, collective, shape, block_bytes, options);
-    return ordered;
+    Choice requested = by_request(options, shape, means);
+    limit(requested, collective, shape, block_bytes, options);
+    return requested;
   }
+  // Between nodes, calls of this run measure the network and the host MPI.
   const bool learns = tries(collective, shape, options) && Nodes(shape).count() > 1;
-  Range open{0};
-  std::optional<Choice> ruled = by_tuning(collective, shape, block_bytes, options, means, open);
+  Range same_answer;
+  std::optional<Choice> ruled = by_tuning(collective, shape, block_bytes, options, means, same_answer);
   Choice choice = ruled ? *std::move(ruled) : by_expectation(collective, shape, block_bytes, means, knowledge, learns);
-  choice.least_bytes = std::max(choice.least_bytes, open.least);
-  choice.most_bytes = std::min(choice.most_bytes, open.most);
+  choice.least_bytes = std::max(choice.least_bytes, same_answer.least);
+  choice.most_bytes = std::min(choice.most_bytes, same_answer.most);
   limit(choice, collective, shape, block_bytes, options);
   return choice;
 }

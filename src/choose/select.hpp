@@ -18,7 +18,7 @@ namespace swapmeet {
 struct Knowledge {
   Machine machine = standard_machine();  ///< the description, given or assumed
   Doubt doubt{};                         ///< uncertainty of the model with this description
-  std::vector<Evidence> evidence{};
+  std::vector<Evidence> evidence{};      ///< measurements; in Options::tuning, Evidence holds rules
   /// The model of the time of messages. The default charges messages most. It is used as long as the network is not
   /// measured, since it may then be slower than assumed, and on one node, where prices were compared with measurements
   /// by this model (docs/measurements/node.md).
@@ -27,15 +27,16 @@ struct Knowledge {
   MeasuredNetwork network{};  ///< measured network of `machine`; unknown until it is measured
 
   /// Returns `machine` with the measured network, adjusted for ranks that share cores. `per_node`: ranks of a node.
-  /// Such ranks are delayed by the messages of all ranks of their core. The bytes keep a core busy for about a sixth of
-  /// their transfer time: an estimate for the copies in the system's software.
+  /// Such ranks are delayed by the messages of all ranks of their core. Sending one message and receiving another keep
+  /// a core busy for twice the overhead, and a node has per_node / ranks_per_core cores for its messages. The bytes keep
+  /// a core busy for about a sixth of their transfer time: an estimate for the copies in the system's software.
   Machine as_found(double per_node) const;
 
   bool operator==(const Knowledge&) const = default;
 };
 
 /// Stores a measured network in `knowledge`, so that prices rest on it. Returns whether it adds anything.
-bool describe_network(const MeasuredNetwork& network, Knowledge& knowledge);
+bool adopt_network(const MeasuredNetwork& network, Knowledge& knowledge);
 
 struct Choice {
   Spec spec;
@@ -53,8 +54,9 @@ Choice choose(Collective collective, const Shape& shape, std::int64_t block_byte
 /// Returns why the transport of `spec` within nodes is unavailable; "" if it is available.
 std::string unavailable(const Spec& spec, const Means& means);
 
-/// Removes from `options` the algorithm, and the rules, with the topology order of `spec`, which is unavailable because
-/// of `problem`; the automatic choice remains. Returns a warning for the user.
+/// Removes the user's algorithm from `options`, and every rule that uses the topology order of `spec`, which is
+/// unavailable because of `problem`. Choices then follow the other rules, or the expected times. Returns a warning for
+/// the user.
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options);
 
 /// Returns the candidates of online tuning for blocks of `block_bytes` on average, with the transports of `means`
@@ -68,7 +70,8 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
 
 /// Returns the expected time of a call by the host MPI in units of an MPI_Alltoall with the smallest blocks
 /// (setup_policy.hpp).
-double small_calls(Collective collective, const Shape& shape, std::int64_t block_bytes, const Knowledge& knowledge);
+double host_time_in_small_calls(Collective collective, const Shape& shape, std::int64_t block_bytes,
+                                const Knowledge& knowledge);
 
 /// Whether a tuning file has rules for this collective on this number of ranks.
 bool tuned(Collective collective, const Shape& shape, const Options& options);

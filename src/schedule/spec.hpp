@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schedule/collective.hpp"
 #include "schedule/names.hpp"
 #include "schedule/result.hpp"
 #include "schedule/schedule.hpp"
@@ -201,5 +202,10 @@ bool forwards(const Spec& spec);
 /// Whether an exchange of unequal blocks needs more than the schedule, because too few ranks know the sizes or blocks
 /// are padded.
 bool needs_sizes(const Spec& spec);
+
+/// Whether the ranks agree on sizes before an exchange of this collective by `spec`.
+inline bool agrees_on_sizes(Collective collective, const Spec& spec) {
+  return of_unequal_blocks(collective) && needs_sizes(spec);
+}
 
 }  // namespace swapmeet

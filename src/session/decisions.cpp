@@ -41,7 +41,7 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes, Begun
       if (of_unequal_blocks(collective)) kind.size_class = unknown_class;
       return in_earlier_runs(kind, knowledge_);
     };
-    const auto calls = [&] { return small_calls(collective, members_.shape, block_bytes, knowledge_); };
+    const auto calls = [&] { return host_time_in_small_calls(collective, members_.shape, block_bytes, knowledge_); };
     if (earlier_runs_.waits_for_use() && awaits) {
       if (!earlier_runs_.many() && !setup_policy_.over({true}, calls())) return postponed(collective);
       earlier_runs_.use(members_.peers, knowledge_);
@@ -127,7 +127,7 @@ void Decisions::measure_network() {
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
   const MeasuredNetwork network =
       probe_network(members_.peers, members_.rank, static_cast<Rank>(other - nodes.begin()));
-  if (!swapmeet::describe_network(network, knowledge_)) return;
+  if (!adopt_network(network, knowledge_)) return;
   if (members_.options().explain && members_.rank == 0)
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
@@ -141,7 +141,7 @@ void Decisions::give_up_order(const Spec& spec, const std::string& problem, Opti
 }
 
 std::string Decisions::execute_by(const Spec& spec, Collective collective, Decision& decision) {
-  const bool varies = of_unequal_blocks(collective) && needs_sizes(spec);
+  const bool varies = agrees_on_sizes(collective, spec);
   if (!varies && spec.family == Family::native) return "";
   const bool by_mpi = varies || spec.intra == Transport::mpi || members_.nodes() > 1;
   if (by_mpi && !members_.has_messages()) return no_messages;

@@ -79,7 +79,7 @@ struct Members {
 
   bool was_set = false;  ///< set_algorithm() has set an algorithm
 
-  MPI_Comm user;
+  MPI_Comm user;  ///< the application's communicator
   Rank rank = 0;
   Shape shape;
   bool inter = false;  ///< on an intercommunicator, whose calls are all left to the host MPI

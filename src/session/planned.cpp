@@ -9,21 +9,21 @@
 
 namespace swapmeet {
 
-Planned::Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
+Planned::Planned(Request request, PreparedExchange prepared, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
                  double expected_seconds, const Members& members)
-    : call_(std::move(request)), executor_(std::move(executor)), team_(std::move(team)),
+    : call_(std::move(request)), prepared_(std::move(prepared)), team_(std::move(team)),
       goes_on_in_progress_(!team_->by_mpi || !progress_is_locked()), exchanges_(exchanges),
-      expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
+      expected_seconds_(expected_seconds), spec_text_(to_text(prepared_.spec)) {
   const auto decide = [&](Decision& decision, Exchange* exchange) {
     decision.exchange = exchange;
-    decision.reason = executor_.reason;
+    decision.reason = prepared_.reason;
     decision.least_bytes = decision.most_bytes = -1;  // it serves this plan only
     decision.collective = call_.arguments().collective;
     decision.ranks = members.ranks();
   };
-  decide(usual_, executor_.exchange.get());
-  decide(single_, executor_.single.get());
-  if (executor_.single) {
+  decide(usual_, prepared_.exchange.get());
+  decide(single_, prepared_.single.get());
+  if (prepared_.single) {
     tuning_.emplace(members, team_->peers, name_of_plan(usual_.collective), usual_, [this] { return &single_; });
     settling_.emplace();
   }
@@ -32,17 +32,17 @@ Planned::Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> t
 
 Planned::~Planned() {
   handle_.reset();  // the MPI calls below make progress, in which revoke() might be called
-  executor_.exchange.reset();
-  executor_.single.reset();
-  executor_.node_peers.reset();
-  context().share_bytes -= executor_.share_bytes;
+  prepared_.exchange.reset();
+  prepared_.single.reset();
+  prepared_.node_peers.reset();
+  context().share_bytes -= prepared_.share_bytes;
   context().under_way->forget();
 }
 
 /// Makes the tallies now, since no memory may be needed in the progress of the host MPI.
 void Planned::count() {
   usual_.tally();
-  if (executor_.single) single_.tally();
+  if (prepared_.single) single_.tally();
   counts_ = true;
 }
 
@@ -85,20 +85,20 @@ void Planned::over(int error) {
 
 void Planned::revoke() {
   if (team_->team) team_->team->give_up();
-  if (executor_.node_peers) executor_.node_peers->end();
+  if (prepared_.node_peers) prepared_.node_peers->end();
 }
 
-Ongoing::Rest Planned::rest() { return rest_with(executor_.node_peers.get()); }
+Ongoing::Rest Planned::rest() { return rest_with(prepared_.node_peers.get()); }
 
 std::optional<SentTraffic> Planned::traffic() const {
   if (on_host()) return std::nullopt;
-  return executor_.exchange->traffic(call_.arguments().send);
+  return prepared_.exchange->traffic(call_.arguments().send);
 }
 
 std::int64_t Planned::scratch_bytes() const {
   if (on_host()) return 0;
-  const std::int64_t bytes = scratch_bytes_of(*executor_.exchange);
-  return executor_.single ? std::max(bytes, scratch_bytes_of(*executor_.single)) : bytes;
+  const std::int64_t bytes = scratch_bytes_of(*prepared_.exchange);
+  return prepared_.single ? std::max(bytes, scratch_bytes_of(*prepared_.single)) : bytes;
 }
 
 std::int64_t Planned::scratch_bytes_of(const Exchange& exchange) const {

@@ -18,12 +18,12 @@
 
 namespace swapmeet {
 
-/// The exchange of a plan and its resources.
-struct Executor {
+/// The exchange that a plan executes, and its memory.
+struct PreparedExchange {
   Spec spec;
-  std::string reason;
+  std::string reason;                       ///< for the choice of the spec
   std::unique_ptr<NodePeers> node_peers{};  ///< used by this plan alone
-  std::int64_t share_bytes = 0;             ///< bytes of shared memory attributed to this rank
+  std::int64_t share_bytes = 0;             ///< this rank's share of the shared memory of node_peers
   std::unique_ptr<Exchange> exchange{};     ///< nullptr: the host MPI
   std::unique_ptr<Exchange> single{};       ///< the exchange by single_step() that starts may try; nullptr: none
 };
@@ -52,7 +52,7 @@ struct PlanTeam {
 class Planned final : public Ongoing {
  public:
   /// An exchange of `members`. `expected_seconds`: negative if not known.
-  Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
+  Planned(Request request, PreparedExchange prepared, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
           double expected_seconds, const Members& members);
   ~Planned() override;
 
@@ -92,9 +92,9 @@ class Planned final : public Ongoing {
   /// The result of the last exchange. Resets it to MPI_SUCCESS.
   int result() { return std::exchange(result_, MPI_SUCCESS); }
 
-  bool on_host() const { return !executor_.exchange; }
+  bool on_host() const { return !prepared_.exchange; }
   const std::string& spec() const { return spec_text_; }
-  const std::string& reason() const { return executor_.reason; }
+  const std::string& reason() const { return prepared_.reason; }
   const Decision& decision() const { return usual_; }
   std::optional<SentTraffic> traffic() const;  ///< messages and bytes of an exchange; nothing: not known
   std::int64_t scratch_bytes() const;
@@ -107,12 +107,12 @@ class Planned final : public Ongoing {
   std::int64_t scratch_bytes_of(const Exchange& exchange) const;
 
   KeptCall call_;
-  Executor executor_;
-  /// Chooses between `exchange` and `single` of the executor; nothing: there is no `single`.
+  PreparedExchange prepared_;
+  /// Chooses between `exchange` and `single` of prepared_; nothing: there is no `single`.
   std::optional<StartedTuning> tuning_;
   bool settles_ = false;           ///< the ranks are agreeing on trials before the exchange
   std::optional<Steps> settling_;  ///< steps in which they agree; nothing: no trials
-  Decision usual_, single_;        ///< by `exchange` and by `single` of the executor
+  Decision usual_, single_;        ///< by `exchange` and by `single` of prepared_
   Decision* decision_ = &usual_;   ///< of the last exchange
   bool counts_ = false;            ///< exchanges are counted in the statistics
   CallCount counted_;              ///< of the last exchange, if exchanges are counted

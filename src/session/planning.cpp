@@ -24,13 +24,13 @@ std::uint64_t fingerprint(const std::optional<Options>& options, const std::opti
                2 * (request ? static_cast<std::uint64_t>(request->collective) : 0));
 }
 
-/// Why the host MPI's own non-blocking exchange cannot be used; nullptr: it can. The defects are those of Open MPI
-/// 5.0.11 for unequal blocks:
+/// The defect for which the host MPI's own non-blocking exchange cannot be used; nullptr: it can. The defects are those
+/// of Open MPI 5.0.11 for unequal blocks:
 /// - In place, a rank without data takes no part, and the next exchange on the communicator hangs; or a rank sends data
 ///   that it has received.
 /// - Not in place, it sometimes hangs, because it waits for a block of no bytes that no rank sends.
 /// - An exchange that is complete as soon as it is started, as on one rank, never frees the types of its blocks.
-const char* native_fails(const Request& request, Rank ranks) {
+const char* defect_of_native(const Request& request, Rank ranks) {
   if (host_is_mpich || !of_unequal_blocks(request.collective)) return nullptr;
   if (ranks > 1) return "could hang";
   return request.collective == Collective::alltoallw ? "would keep the types" : nullptr;
@@ -92,13 +92,14 @@ Choice Planner::choice_for(const Request& request, const Options& wanted) {
   const std::int64_t block_bytes = request.arguments().block_bytes();
   const Means means = node_.joined() ? node_.means() : Means{};  // a plan is made at once, by means that are there
   Choice choice = decisions_.choose(request.collective, block_bytes, wanted, means);
+  // If the host MPI serves the plan instead, the caller reports the reason.
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
   return choice;
 }
 
 std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std::optional<Options>& options,
                                        std::string& problem, int& error) {
-  const auto now = observer_.doing(Doing::planning);
+  const auto planning_scope = observer_.doing(Doing::planning);
   Options wanted = options ? *options : members_.options();
   // For measurements: allocated before the ranks agree, so that a rank without memory can say so.
   std::vector<char> buffer;
@@ -114,24 +115,36 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
   if (!sound || !agreed) return nullptr;
   Choice choice{Spec{}, members_.refusal.empty() ? members_.device : members_.refusal};
   if (choice.reason.empty()) {
-    choice = choice_for(*request, wanted);
-    for (std::string missing; missing = plans_.make_order_of(choice.spec), !missing.empty();) {
-      if (options && options->algorithm) return problem = missing, nullptr;
-      decisions_.give_up_order(choice.spec, missing, wanted);
+    const bool has_own_spec = options && options->algorithm;
+    while (true) {
       choice = choice_for(*request, wanted);
+      const std::string why_no_order = plans_.make_order_of(choice.spec);
+      if (why_no_order.empty()) break;
+      if (has_own_spec) {
+        problem = why_no_order;
+        return nullptr;
+      }
+      decisions_.give_up_order(choice.spec, why_no_order, wanted);  // changes `wanted`
     }
-    if (options && options->algorithm && choice.spec.family == Family::native && choice.spec != *wanted.algorithm)
-      return problem = choice.reason, nullptr;
+    if (has_own_spec && choice.spec.family == Family::native && choice.spec != *wanted.algorithm) {
+      problem = choice.reason;
+      return nullptr;
+    }
   }
   // The host MPI can start its collectives only in the order of the application's calls, but plans may be started in
-  // any order. Without a spec, ranks may also disagree.
-  const bool native = wanted.algorithm && *wanted.algorithm == Spec{};
-  const bool by_host = (native && (options || members_.refusal.empty())) || !members_.device.empty();
-  if (choice.spec == Spec{} && !by_host && members_.has_messages())
+  // any order. So plans use the host MPI only if the user has asked for it on all ranks: by the options of the plan, or
+  // by those of the communicator, about which the ranks may also disagree (members_.refusal).
+  const bool asked_for_host = wanted.algorithm && *wanted.algorithm == Spec{};
+  const bool uses_host = (asked_for_host && (options || members_.refusal.empty())) || !members_.device.empty();
+  if (choice.spec == Spec{} && !uses_host && members_.has_messages())
     choice = {*parse_spec("spread-out"), choice.reason + "; plans of the host MPI keep no order of their own"};
   auto team = std::make_unique<PlanTeam>(context().job, members_.team ? members_.team->job_ranks() : nullptr,
                                          members_.rank, members_.user, members_.peers.alone);
-  if (team->team && (error = team->team->exchange_numbers(members_.user))) return problem = "MPI has failed", nullptr;
+  error = team->team ? team->team->exchange_numbers(members_.user) : MPI_SUCCESS;
+  if (error) {
+    problem = "MPI has failed";
+    return nullptr;
+  }
   return make_planned(*std::move(request), std::move(choice), false, std::move(team), buffer, problem, error);
 }
 
@@ -141,17 +154,17 @@ bool Planner::agree_to_plan(const std::optional<Request>& request, PlanTeam& tea
   struct PlanRecord {
     std::uint64_t asked_for;
     std::int32_t number;
-    NodeRecord offer;
+    NodeRecord reserved;
   };
   const std::uint64_t asked_for = request ? fingerprint(std::nullopt, request) : 0;
-  const NodeRecord offer = node_.joined() ? node_.reserve() : NodeRecord{};
+  const NodeRecord reserved = node_.joined() ? node_.reserve() : NodeRecord{};
   std::vector<PlanRecord> all;
-  const PlanRecord mine{asked_for, team.team->number(), offer};
+  const PlanRecord mine{asked_for, team.team->number(), reserved};
   const bool heard = gather(mine, all, members_.peers) == MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
   for (const PlanRecord& one : all) {
     numbers.push_back(one.number);
-    if (node_.joined()) node_.records().push_back(one.offer);
+    if (node_.joined()) node_.records().push_back(one.reserved);
   }
   if (heard) team.team->set_numbers(numbers);
   return heard && request &&
@@ -160,78 +173,83 @@ bool Planner::agree_to_plan(const std::optional<Request>& request, PlanTeam& tea
 
 std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request) {
   if (!members_.refusal.empty() || !members_.device.empty()) return nullptr;
-  const auto now = observer_.doing(Doing::planning);
-  const struct Offered {
+  const auto planning_scope = observer_.doing(Doing::planning);
+  const struct ReservationGuard {
     NodeSharing& node;
-    ~Offered() { node.give_back_reserved(); }
-  } offered{node_};
+    ~ReservationGuard() { node.give_back_reserved(); }
+  } reservation{node_};  // made by agree_to_plan()
   auto team = std::make_unique<PlanTeam>(context().job, members_.team->job_ranks(), members_.rank, members_.user,
                                          members_.peers.alone);
   if (!agree_to_plan(request, *team)) return nullptr;
   const Collective collective = request->collective;
   Choice choice = choice_for(*request, members_.options());
-  const auto host = [&](const std::string& reason) {
+  const auto explain_and_decline = [&](const std::string& reason) {
     explain(name_of_plan(collective), collective, members_, {.reason = reason, .least_bytes = -1, .most_bytes = -1},
             {});
     return nullptr;
   };
-  if (choice.spec == Spec{}) return host(choice.reason);
-  if (choice.spec.order == Order::topology) return host("orders of a topology are not planned in the host MPI's calls");
-  const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
-  if (members_.locked && (sized || members_.sends_messages(collective, choice.spec)))
-    return host("with MPI_THREAD_MULTIPLE the progress of the host MPI is locked");
+  if (choice.spec == Spec{}) return explain_and_decline(choice.reason);
+  if (choice.spec.order == Order::topology)
+    return explain_and_decline("orders of a topology are not planned in the host MPI's calls");
+  if (members_.locked && (agrees_on_sizes(collective, choice.spec) || members_.sends_messages(collective, choice.spec)))
+    return explain_and_decline("with MPI_THREAD_MULTIPLE the progress of the host MPI is locked");
   std::string problem;
   int error = MPI_SUCCESS;
   std::unique_ptr<Planned> planned =
       make_planned(*std::move(request), std::move(choice), true, std::move(team), {}, problem, error);
-  if (!planned) return host(problem);
+  if (!planned) return explain_and_decline(problem);
   explain(name_of_plan(collective), collective, members_, planned->decision(), {}, advanced_by());
   if (members_.options().statistics) planned->count();
   return planned;
 }
 
-void Planner::try_single_step(Executor& executor, const Request& request) {
-  if (!tries(request.collective, members_.shape, members_.options()) || members_.nodes() <= 1 || !executor.exchange ||
-      !request.send || is_single_step(executor.spec) || !decisions_.may_try(single_step(), request.collective))
+void Planner::try_single_step(PreparedExchange& prepared, const Request& request) {
+  // All conditions are the same on all ranks, so either all or none make the plan.
+  if (!tries(request.collective, members_.shape, members_.options()) || members_.nodes() <= 1 || !prepared.exchange ||
+      !request.send || is_single_step(prepared.spec) || !decisions_.may_try(single_step(), request.collective))
     return;
-  executor.single = made_everywhere(members_.peers, [&] { return plans_.make(single_step(), nullptr); });
+  prepared.single = made_everywhere(members_.peers, [&] { return plans_.make(single_step(), nullptr); });
 }
 
 std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, bool for_request,
                                                std::unique_ptr<PlanTeam> team, std::span<char> buffer,
                                                std::string& problem, int& error) {
   const Collective collective = request.collective;
-  const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
-  const bool messages = sized || members_.sends_messages(collective, choice.spec);
-  const bool native = choice.spec == Spec{};
-  if (messages && !native && !team->has_messages()) return error = MPI_ERR_OTHER, problem = no_messages, nullptr;
+  const bool needs_messages =
+      agrees_on_sizes(collective, choice.spec) || members_.sends_messages(collective, choice.spec);
+  if (choice.spec != Spec{} && needs_messages && !team->has_messages()) {
+    error = MPI_ERR_OTHER;
+    problem = no_messages;
+    return nullptr;
+  }
   const Peers& peers = team->peers;
   std::uint16_t exchanges = 0;
-  Executor executor = executor_for(std::move(choice), request, peers, exchanges);
-  if (executor.spec == Spec{} && !for_request && (team->has_messages() || members_.shape.ranks == 1))
-    if (const char* const fails = native_fails(request, members_.shape.ranks))
-      executor = executor_for({*parse_spec("spread-out"), executor.reason + "; the MPI's own " + fails}, request, peers,
-                              exchanges);
-  if (for_request) try_single_step(executor, request);
+  PreparedExchange prepared = prepare(std::move(choice), request, peers, exchanges);
+  if (prepared.spec == Spec{} && !for_request && (team->has_messages() || members_.shape.ranks == 1))
+    if (const char* const defect = defect_of_native(request, members_.shape.ranks))
+      prepared = prepare({*parse_spec("spread-out"), prepared.reason + "; the MPI's own " + defect}, request, peers,
+                         exchanges);
+  if (for_request) try_single_step(prepared, request);
   double expected = -1;
-  if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()) &&
+  if (prepared.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()) &&
       team->has_messages())
-    expected = expected_seconds(executor.spec, mean_block_bytes(request.arguments().send, members_.shape.ranks, peers),
+    expected = expected_seconds(prepared.spec, mean_block_bytes(request.arguments().send, members_.shape.ranks, peers),
                                 buffer);
-  team->by_mpi = !executor.exchange || members_.sends_messages(collective, executor.spec);
+  team->by_mpi = !prepared.exchange || members_.sends_messages(collective, prepared.spec);
   std::unique_ptr<Planned> planned;
   try {
     if (survives_faults) planned_.reserve(planned_.size() + 1);
-    planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(team), exchanges, expected,
+    planned = std::make_unique<Planned>(std::move(request), std::move(prepared), std::move(team), exchanges, expected,
                                         members_);
   } catch (const std::bad_alloc&) {}
-  enum : std::int64_t { there, on_host, no_memory };
-  std::int64_t most = !planned ? no_memory : for_request && planned->on_host() ? on_host : there;
-  if (!members_.inter) most = most_of_any_rank(most, members_.user);
-  error = most == no_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-  if (most == no_memory) problem = "a rank has no memory for the plan";
-  else if (most == on_host) problem = planned->on_host() ? planned->reason() : "another rank leaves it to the host MPI";
-  if (most != there) planned.reset();
+  enum : std::int64_t { there, on_host, no_memory };  // from the best case to the worst
+  std::int64_t worst = !planned ? no_memory : for_request && planned->on_host() ? on_host : there;
+  if (!members_.inter) worst = most_of_any_rank(worst, members_.user);
+  error = worst == no_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+  if (worst == no_memory) problem = "a rank has no memory for the plan";
+  else if (worst == on_host)
+    problem = planned->on_host() ? planned->reason() : "another rank leaves it to the host MPI";
+  if (worst != there) planned.reset();
   if (planned && survives_faults) {
     std::erase_if(planned_, [](const auto& one) { return one.expired(); });
     planned_.push_back(planned->handle());
@@ -239,28 +257,29 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
   return planned;
 }
 
-Executor Planner::executor_for(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges) {
-  Executor executor{choice.spec, std::move(choice.reason)};
+PreparedExchange Planner::prepare(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges) {
+  PreparedExchange prepared{choice.spec, std::move(choice.reason)};
   const auto leave_to_host = [&](const char* why) {
-    context().share_bytes -= executor.share_bytes;
-    return Executor{Spec{}, why};
+    context().share_bytes -= prepared.share_bytes;
+    return PreparedExchange{Spec{}, why};
   };
-  const Spec& spec = executor.spec;
+  const Spec& spec = prepared.spec;
   const bool neighbours = of_neighbours(request.collective);
-  const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec);
-  if (spec.family == Family::native && !sized) return executor;
+  const bool sized = agrees_on_sizes(request.collective, spec);
+  // native(sizes=padded) for unequal blocks is an exchange of this library: of padded blocks, in one step.
+  if (spec.family == Family::native && !sized) return prepared;
   std::unique_ptr<Plan> plan;
   const auto make = [&](NodePeers* within_node) {
     return neighbours ? neighbours_.make(spec, within_node) : plans_.make(spec, within_node);
   };
   // Shared memory of its own: several plans are under way at a time, and advance in any order.
   if (spec.intra != Transport::mpi) {
-    NodePeers::Joined joined = node_.join_for_plan(executor.share_bytes, [&](NodePeers* within_node) {
+    NodePeers::Joined joined = node_.join_for_plan(prepared.share_bytes, [&](NodePeers* within_node) {
       if (!sized) plan = make(within_node);
       return plan ? plan->working_blocks() : NodePeers::unprepared;
     });
-    executor.node_peers = std::move(joined.node_peers);
-    if (!executor.node_peers) return leave_to_host("no shared memory is left for the plan");
+    prepared.node_peers = std::move(joined.node_peers);
+    if (!prepared.node_peers) return leave_to_host("no shared memory is left for the plan");
     if (joined.prepared == NodePeers::unprepared) plan.reset();
     else plan->share_working_blocks(joined.prepared);
   } else if (!sized) {
@@ -268,22 +287,23 @@ Executor Planner::executor_for(Choice choice, const Request& request, const Peer
   }
   const Arguments arguments = request.arguments();
   if (sized) {
-    std::unique_ptr<SizedPlan> plan = made_everywhere(members_.peers, [&] {
-      return neighbours ? neighbours_.make_sized(spec, executor.node_peers.get())
-                        : plans_.make_sized(spec, executor.node_peers.get(), false);
+    std::unique_ptr<SizedPlan> sized_plan = made_everywhere(members_.peers, [&] {
+      return neighbours ? neighbours_.make_sized(spec, prepared.node_peers.get())
+                        : plans_.make_sized(spec, prepared.node_peers.get(), false);
     });
-    if (!plan) return leave_to_host(no_plan);
-    if (!plan->agree(arguments.send, arguments.receive, members_.options().scratch_limit_bytes, {&peers, ++exchanges}))
-      plan->send_all_directly();
-    executor.exchange = std::move(plan);
-    return executor;
+    if (!sized_plan) return leave_to_host(no_plan);
+    if (!sized_plan->agree(arguments.send, arguments.receive, members_.options().scratch_limit_bytes,
+                           {&peers, ++exchanges}))
+      sized_plan->send_all_directly();
+    prepared.exchange = std::move(sized_plan);
+    return prepared;
   }
   if (!plan) return leave_to_host(no_plan);
   if (neighbours && !neighbours_.few_requests(*plan)) return leave_to_host(too_many_requests);
   if (const char* const limit = exceeded_limit(*plan, arguments.in_place, arguments.block_bytes(), members_.options()))
     return leave_to_host(limit);
-  executor.exchange = std::move(plan);
-  return executor;
+  prepared.exchange = std::move(plan);
+  return prepared;
 }
 
 void Planner::revoke() {

@@ -33,8 +33,8 @@ class Planner {
   std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options,
                                 std::string& problem, int& error);
 
-  /// Plans an exchange for a persistent request, by the options of the communicator. Collective. nullptr on all ranks:
-  /// the host MPI serves the request.
+  /// Plans an exchange for a persistent request, by the options of the communicator. Collective. Returns nullptr on all
+  /// ranks if the host MPI serves the request.
   std::unique_ptr<Planned> plan_persistent(std::optional<Request> request);
 
   /// Ends all waiting in exchanges that were planned here. Local.
@@ -43,20 +43,21 @@ class Planner {
  private:
   bool agree_to_plan(const std::optional<Request>& request, PlanTeam& team);
 
-  /// Makes a plan that executes `choice`. `for_request`: the plan is for a persistent request, which is left to the
-  /// host MPI where the plan would use it; its starts may be trials. `team`: the ranks of the plan. Collective. Returns
-  /// nullptr on all ranks if there is a problem.
+  /// Makes a plan that executes `choice`. `for_request`: the plan is for a persistent request. Then its starts may be
+  /// trials, and a plan that would only call the host MPI is a problem, because the host MPI then serves the request
+  /// itself. `team`: the ranks of the plan. Collective. Returns nullptr on all ranks if there is a problem.
   std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request,
                                         std::unique_ptr<PlanTeam> team, std::span<char> buffer, std::string& problem,
                                         int& error);
   /// Prepares starts of a plan to try single_step(), where it may be faster. Collective.
-  void try_single_step(Executor& executor, const Request& request);
+  void try_single_step(PreparedExchange& prepared, const Request& request);
 
   /// The choice for a plan of `request` by the options `wanted`. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
 
-  /// Makes the exchange of a plan among `peers`, the ranks of the plan. Collective.
-  Executor executor_for(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges);
+  /// Makes the exchange of a plan among `peers`, the ranks of the plan. `exchanges`: number of exchanges of the plan so
+  /// far, which agreements increase. Collective.
+  PreparedExchange prepare(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges);
 
   /// Expected time of an exchange of blocks of `block_bytes` bytes, in seconds. The first call measures messages, for
   /// which it needs `buffer`. Collective.

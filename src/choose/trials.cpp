@@ -284,8 +284,8 @@ std::span<double> Trials::times() {
 
 void Trials::learn() {
   Arm& arm = arms_[static_cast<std::size_t>(next_)];
-  const bool told = times_[0] > 0;
-  const double call_s = told ? times_[0] : elementary::exp(beliefs_[static_cast<std::size_t>(next_)].log_mean);
+  const bool timed = times_[0] > 0;
+  const double call_s = timed ? times_[0] : elementary::exp(beliefs_[static_cast<std::size_t>(next_)].log_mean);
   const double waiting_s = std::max(0.0, -times_[1]);
   // A call that begins with a synchronisation may take far longer than ordinary calls if ranks share cores, so the time
   // per call in the pause bounds the usual time.
@@ -298,7 +298,7 @@ void Trials::learn() {
   cost_s_ += waiting_s + row_calls_ * std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
   const double known_s = seconds(next_) > 0 || !arm.known ? seconds(next_) : elementary::exp(arm.prior.log_mean);
   const bool first = !arm.called && row_.rough;
-  if (!told) {  // the trial is no sample
+  if (!timed) {  // the trial is no sample
   } else if (!first || (row_.calls() == 1 && call_s < usual_s)) {
     add_sample(arm, call_s);  // connections have not made it shorter
   } else if (next_ != reference || elementary::log(call_s) < arm.prior.log_mean) {

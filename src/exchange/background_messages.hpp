@@ -35,13 +35,14 @@ class BackgroundMessages {
     if (NodeLink* const link = in_node_.link(peer)) {
       const auto slot = static_cast<std::uint32_t>(started_in_node_);
       const Place place = memory.pieces(in_node_.pieces_of(slot));
-      const NodeMessage message{slot, peer, Kind::direct, *link, place, memory.lost()};
+      const NodeMessage message{slot, peer, MessageKind::direct, *link, place, memory.lost()};
       if (in_node_.start<is_send>(exchange, message) == Started::underway) ++started_in_node_;
       return MPI_SUCCESS;
     }
     MPI_Request* const request = &requests_[started_by_mpi_++];
     if (!is_send) receives_ = started_by_mpi_;
-    return exchange.template start<is_send>(request, exchange.template part_of<is_send>(memory), peer, Kind::direct);
+    return exchange.template start<is_send>(request, exchange.template part_of<is_send>(memory), peer,
+                                            MessageKind::direct);
   }
 
   /// Advances the messages within the node. Sets `moved` if bytes have moved.

@@ -72,13 +72,13 @@ class CurrentExchange {
 
   /// The tag of a message for this rank. `together`: number of the message among those between the two ranks that
   /// are under way together.
-  int tag_here(Kind kind, std::uint32_t together) const {
+  int tag_here(MessageKind kind, std::uint32_t together) const {
     return team().tag_here(tags_.of(kind, call_->number, together));
   }
 
   /// Starts to send or receive one message. `together`: as in tag_here().
   template <bool is_send>
-  [[gnu::always_inline]] int start(MPI_Request* request, const Part& part, Rank peer, Kind kind,
+  [[gnu::always_inline]] int start(MPI_Request* request, const Part& part, Rank peer, MessageKind kind,
                                    std::uint32_t together = 0) {
     const Team& all = team();
     const int plain = tags_.of(kind, call_->number, together);
@@ -97,11 +97,11 @@ class CurrentExchange {
   /// Sends one message and receives another by one call of MPI, and waits for both.
   [[gnu::always_inline]] int swap(const Part& out, Rank to, const Part& in, Rank from) {
     const auto phase = watch_.during(CallPhase::transfer);
-    watch_.begins(&in, Direction::receive, from, in, static_cast<int>(Kind::last));
-    watch_.begins(&out, Direction::send, to, out, static_cast<int>(Kind::last));
+    watch_.begins(&in, Direction::receive, from, in, static_cast<int>(MessageKind::last));
+    watch_.begins(&out, Direction::send, to, out, static_cast<int>(MessageKind::last));
     MPI_Status status;
     const Team& all = team();
-    const int plain = tags_.of(Kind::last, call_->number);
+    const int plain = tags_.of(MessageKind::last, call_->number);
     const int error = again_unless(
         [this](int why) { return truncated(why) || refuses(why); },
         [](auto... arguments) __attribute__((always_inline)) { return sendrecv(arguments...); }, out, all.job_rank(to),

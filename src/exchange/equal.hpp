@@ -44,7 +44,7 @@ class EqualPayload {
   [[gnu::always_inline]] int start(std::uint32_t number, std::uint32_t slot, Fabric<Watching>& fabric,
                                    Started& started) {
     const Message& message = is_send ? schedule_.sends[number] : schedule_.receives[number];
-    return fabric.template start<is_send>(slot, message.peer, Kind::last,
+    return fabric.template start<is_send>(slot, message.peer, MessageKind::last,
                                           MessageMemory<is_send>{static_cast<const Payload&>(*this), message}, started);
   }
 

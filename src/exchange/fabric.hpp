@@ -75,8 +75,8 @@ class Fabric {
   /// Started::nothing before. `together`: number of the message among the messages between the two ranks that are under
   /// way together, for its tag.
   template <bool is_send, class Memory>
-  [[gnu::always_inline]] int start(std::uint32_t slot, Rank peer, Kind kind, const Memory& memory, Started& started,
-                                   std::uint32_t together = 0) {
+  [[gnu::always_inline]] int start(std::uint32_t slot, Rank peer, MessageKind kind, const Memory& memory,
+                                   Started& started, std::uint32_t together = 0) {
     if (shares_node()) [[unlikely]]
       if (NodeLink* const link = messages_.in_node.link(peer)) {
         start_in_node<is_send>(slot, peer, kind, *link, memory, started);
@@ -114,7 +114,7 @@ class Fabric {
 
   /// Receives a message whose size only its sender knows, into memory of the receive buffers. `together`: as in
   /// start().
-  void receive_any(std::uint32_t slot, Rank peer, Kind kind, std::uint32_t together) {
+  void receive_any(std::uint32_t slot, Rank peer, MessageKind kind, std::uint32_t together) {
     if (NodeLink* const link = messages_.in_node.link(peer))
       return messages_.in_node.receive_any(exchange_, slot, peer, kind, *link);
     messages_.probed.expect(slot, peer, exchange_.tag_here(kind, together));
@@ -264,7 +264,8 @@ class Fabric {
   }
 
   template <bool is_send, class Memory>
-  void start_in_node(std::uint32_t slot, Rank peer, Kind kind, NodeLink& link, const Memory& memory, Started& started) {
+  void start_in_node(std::uint32_t slot, Rank peer, MessageKind kind, NodeLink& link, const Memory& memory,
+                     Started& started) {
     NodeTransfers& transfers = messages_.in_node;
     const Place place = memory.pieces(transfers.pieces_of(slot));
     if (place.bytes == 0) return;

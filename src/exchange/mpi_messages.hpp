@@ -47,8 +47,8 @@ class MpiMessages {
   /// Starts the message in `slot`, after its grant if the round has grants. `together`: as in
   /// CurrentExchange::tag_here().
   template <bool is_send, class Exchange>
-  [[gnu::always_inline]] int start(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer, Kind kind,
-                                   std::uint32_t together) {
+  [[gnu::always_inline]] int start(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer,
+                                   MessageKind kind, std::uint32_t together) {
     const int error = granted_ ? start_granted<is_send>(exchange, slot, part, peer, kind)
                                : exchange.template start<is_send>(&requests_[slot], part, peer, kind, together);
     if (error) return error;
@@ -59,7 +59,7 @@ class MpiMessages {
   /// Sends the header of the message in `slot`.
   template <class Exchange>
   int send_header(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer, std::uint32_t together) {
-    const int error = exchange.template start<true>(&companion(slot), part, peer, Kind::head, together);
+    const int error = exchange.template start<true>(&companion(slot), part, peer, MessageKind::head, together);
     if (!error) ++in_flight_, ++incomplete_;
     return error;
   }
@@ -70,7 +70,8 @@ class MpiMessages {
 
   /// Receives the message `found` into `slot`.
   template <class Exchange>
-  int receive(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer, Kind kind, MPI_Message& found) {
+  int receive(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer, MessageKind kind,
+              MPI_Message& found) {
     MPI_Request* const request = &requests_[slot];
     exchange.watch().begins(request, Direction::receive, peer, part, static_cast<int>(kind));
     if (const int error = again(imrecv, part, &found, request)) return error;
@@ -84,8 +85,8 @@ class MpiMessages {
     window_ = 1;
     {
       const auto phase = exchange.watch().during(CallPhase::transfer);
-      if (const int error = exchange.template start<false>(&requests_[0], in, from, Kind::last)) return error;
-      if (const int error = exchange.template start<true>(&requests_[1], out, to, Kind::last)) return error;
+      if (const int error = exchange.template start<false>(&requests_[0], in, from, MessageKind::last)) return error;
+      if (const int error = exchange.template start<true>(&requests_[1], out, to, MessageKind::last)) return error;
     }
     const auto phase = exchange.watch().during(CallPhase::wait);
     return finish_all(exchange);
@@ -143,7 +144,7 @@ class MpiMessages {
   struct UngrantedSend {
     Part part;
     Rank peer;
-    Kind kind;
+    MessageKind kind;
     bool waits = false;
   };
 
@@ -153,14 +154,16 @@ class MpiMessages {
 
   /// For a receive: posts it and sends its grant. For a send: posts the receive of its grant.
   template <bool is_send, class Exchange>
-  [[gnu::noinline]] int start_granted(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer, Kind kind) {
+  [[gnu::noinline]] int start_granted(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer,
+                                      MessageKind kind) {
     const Part nothing{nullptr, 0, MPI_BYTE};
     if constexpr (is_send) {
       ungranted_[slot - window_] = {part, peer, kind, true};
-      return exchange.template start<false>(&requests_[slot], nothing, peer, Kind::grant);
+      return exchange.template start<false>(&requests_[slot], nothing, peer, MessageKind::grant);
     }
     if (const int error = exchange.template start<false>(&requests_[slot], part, peer, kind)) return error;
-    if (const int error = exchange.template start<true>(&companion(slot), nothing, peer, Kind::grant)) return error;
+    if (const int error = exchange.template start<true>(&companion(slot), nothing, peer, MessageKind::grant))
+      return error;
     ++in_flight_, ++incomplete_;
     return MPI_SUCCESS;
   }

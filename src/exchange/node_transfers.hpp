@@ -17,7 +17,7 @@ namespace swapmeet {
 struct NodeMessage {
   std::uint32_t slot;
   Rank peer;
-  Kind kind;
+  MessageKind kind;
   NodeLink& link;  ///< to `peer`
   Place place;     ///< must stay in place until the message is complete
   bool lost;       ///< as in message_memory.hpp
@@ -74,7 +74,7 @@ class NodeTransfers {
 
   /// Starts to receive a message whose size only its sender knows.
   template <class Exchange>
-  void receive_any(Exchange& exchange, std::uint32_t slot, Rank peer, Kind kind, NodeLink& link) {
+  void receive_any(Exchange& exchange, std::uint32_t slot, Rank peer, MessageKind kind, NodeLink& link) {
     report_begin(exchange, {slot, peer, kind, link, {{}, 0}, false}, false);
     begin(slot, Transfer::receive(link, {}, Transfer::any_size, exchange.call().number));
   }

@@ -48,7 +48,7 @@ class ProbedReceives {
       const auto kept = static_cast<std::int64_t>(room.bytes);
       const Part part =
           kept == bytes ? Part{room.address, bytes, MPI_BYTE} : exchange.lost_data().dropped(bytes, room.address, kept);
-      if (const int error = by_mpi.receive(exchange, wanted.slot, part, wanted.peer, Kind::passed_on, message))
+      if (const int error = by_mpi.receive(exchange, wanted.slot, part, wanted.peer, MessageKind::passed_on, message))
         return error;
       moved = true;
       expected_.erase(expected_.begin() + static_cast<std::ptrdiff_t>(i));

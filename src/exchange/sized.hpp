@@ -59,7 +59,7 @@ class SizedPayload {
     std::int64_t bytes = 0;
     if (all_.sizes == Sizes::total) bytes = read_number<std::int64_t>(head);
     else bytes = bytes_behind(head, message.count);
-    return receive_body(message, number, slot, bytes, Kind::passed_on, started);
+    return receive_body(message, number, slot, bytes, MessageKind::passed_on, started);
   }
 
   template <bool is_send>
@@ -152,8 +152,9 @@ class SizedPayload {
     const char* from = item(flow_.departing_in(message)[0]).address;  // a single block is sent from where it lies
     if (const char* const gathered = all_.gathered[slot].memory) from = gathered;
     if (lost && with_sizes) from = head, lost = false;
-    const int error = fabric_->template start<true>(slot, message.peer, message.last ? Kind::last : Kind::passed_on,
-                                                    memory(from, body, lost), started, together);
+    const int error =
+        fabric_->template start<true>(slot, message.peer, message.last ? MessageKind::last : MessageKind::passed_on,
+                                      memory(from, body, lost), started, together);
     if (!error) all_.traffic.add(body);
     return error;
   }
@@ -212,11 +213,11 @@ class SizedPayload {
     const Sizes sizes = treatment(message);
     if (sizes == Sizes::automatic) {
       all_.buffers.take(number, slot, 0);
-      return receive_body(message, number, slot, each_ * message.count, Kind::passed_on, started);
+      return receive_body(message, number, slot, each_ * message.count, MessageKind::passed_on, started);
     }
     const std::uint32_t together = all_.receive_numbers[number];
     if (sizes == Sizes::combined) {
-      fabric_->receive_any(slot, message.peer, Kind::passed_on, together);
+      fabric_->receive_any(slot, message.peer, MessageKind::passed_on, together);
       started = Started::underway;
       return MPI_SUCCESS;
     }
@@ -226,8 +227,8 @@ class SizedPayload {
     all_.buffers.take(number, slot, 0);
     all_.awaited[slot] = 1;
     fabric_->await_header();
-    return fabric_->template start<false>(slot, message.peer, Kind::head, memory(all_.buffers.sizes_of(slot), room),
-                                          started, together);
+    return fabric_->template start<false>(slot, message.peer, MessageKind::head,
+                                          memory(all_.buffers.sizes_of(slot), room), started, together);
   }
 
   int receive_last(const Message& message, std::uint32_t number, std::uint32_t slot, Started& started) {
@@ -235,17 +236,18 @@ class SizedPayload {
     for (const std::int32_t block : flow_.arriving_in(message)) bytes += small(receive_.bytes(-1 - block));
     all_.buffers.take(number, slot, 0);
     if (message.count > 1 || !has_data() || bytes == 0)
-      return receive_body(message, number, slot, bytes, Kind::last, started);
+      return receive_body(message, number, slot, bytes, MessageKind::last, started);
     const Rank source = -1 - flow_.arriving_in(message)[0];  // a single block is received directly at its final address
-    return fabric_->template start<false>(slot, message.peer, Kind::last, memory(receive_.address(source), bytes),
-                                          started, all_.receive_numbers[number]);
+    return fabric_->template start<false>(slot, message.peer, MessageKind::last,
+                                          memory(receive_.address(source), bytes), started,
+                                          all_.receive_numbers[number]);
   }
 
-  int receive_body(const Message& message, std::uint32_t number, std::uint32_t slot, std::int64_t bytes, Kind kind,
-                   Started& started) {
+  int receive_body(const Message& message, std::uint32_t number, std::uint32_t slot, std::int64_t bytes,
+                   MessageKind kind, Started& started) {
     if (bytes == 0) return MPI_SUCCESS;
     const auto size = static_cast<std::size_t>(bytes);
-    const bool with_sizes = kind == Kind::passed_on && treatment(message) == Sizes::total;
+    const bool with_sizes = kind == MessageKind::passed_on && treatment(message) == Sizes::total;
     const Piece room = all_.buffers.take(number, slot, size);
     const bool fits = room.bytes == size && (with_sizes || all_.buffers.memory(number));
     if (!fits) failure_.fail(MPI_ERR_NO_MEM);

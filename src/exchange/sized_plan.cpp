@@ -21,14 +21,14 @@ SizedPlan::SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, 
                      NodePeers* node_peers, const Tags& tags, const Neighbourhood* among)
     : Exchange(spec, tags), state_(std::move(flow), spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
                                    {node_peers, single_copy(spec.intra)}, spec.direct_bytes != Direct::never, among),
-      forwarding_(forwarding), working_blocks_(working_blocks), under_way_(std::make_unique<UnderWay>()) {}
+      forwarding_(forwarding), working_blocks_(working_blocks), started_(std::make_unique<StartedExchange>()) {}
 
 SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding,
                      std::unique_ptr<Plan> padded, const Tags& tags)
     : Exchange(spec, tags), state_(nothing(ranks, rank), Sizes::padded, {}, spec.direct_bytes != Direct::never),
       plan_(std::move(padded)), padded_(std::in_place, ranks, rank, plan_.get()), forwarding_(forwarding),
       working_blocks_(plan_ ? plan_->working_blocks() : 2 * std::int64_t{ranks}),
-      under_way_(std::make_unique<UnderWay>()) {}
+      started_(std::make_unique<StartedExchange>()) {}
 
 SizedPlan::~SizedPlan() = default;
 
@@ -119,7 +119,7 @@ struct SizedPlan::ExchangeState {
 };
 
 /// The exchange that start() began.
-struct SizedPlan::UnderWay {
+struct SizedPlan::StartedExchange {
   std::optional<ExchangeState<Watch>> state;
 };
 
@@ -148,17 +148,17 @@ int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& 
 }
 
 void SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
-  under_way_->state.reset();
-  under_way_->state.emplace(*this, send, receive, call, Watch(call.observer));
+  started_->state.reset();
+  started_->state.emplace(*this, send, receive, call, Watch(call.observer));
 }
 
 int SizedPlan::advance() {
   if (broken_) return given_up();
-  const auto& state = *under_way_->state;
-  const int error = under_way_->state->engine.advance();
+  const auto& state = *started_->state;
+  const int error = started_->state->engine.advance();
   if (error == unfinished) return error;
   ended(error, state.engine.gave_up() && state.fabric.sent());
-  under_way_->state.reset();
+  started_->state.reset();
   last_traffic_ = take_traffic();
   return error;
 }

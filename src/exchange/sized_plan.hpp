@@ -91,7 +91,7 @@ class SizedPlan final : public Exchange {
  private:
   template <class Watching>
   struct ExchangeState;
-  struct UnderWay;
+  struct StartedExchange;
 
   /// A rank's numbers for the agreement, of which the maximum over all ranks is taken: bytes of the largest block;
   /// bytes of the smallest, negative; then, if the threshold depends on them, the number of blocks in each size class.
@@ -118,7 +118,7 @@ class SizedPlan final : public Exchange {
   int agreement_error_ = MPI_SUCCESS;
   std::optional<SentTraffic> last_traffic_;
   LostData lost_;
-  std::unique_ptr<UnderWay> under_way_;
+  std::unique_ptr<StartedExchange> started_;
 };
 
 }  // namespace swapmeet

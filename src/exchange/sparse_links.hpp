@@ -21,7 +21,7 @@ class SparseLinks {
   SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, const Peers& peers, const Tags& tags,
               std::uint16_t call, std::span<int> counts)
       : blocks_(blocks), sends_(sends), peers_(peers), team_(peers.team),
-        tags_{tags.of(Kind::sparse, call), tags.of(Kind::sparse_hop, call)}, counts_(counts) {}
+        tags_{tags.of(MessageKind::sparse, call), tags.of(MessageKind::sparse_hop, call)}, counts_(counts) {}
   SparseLinks(const SparseLinks&) = delete;
   SparseLinks& operator=(const SparseLinks&) = delete;
 

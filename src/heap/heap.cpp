@@ -25,8 +25,8 @@ constexpr std::size_t most_bytes = std::size_t{256} << 30;  // of addresses, so 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<bool> forking{false};  ///< set while a thread forks, which holds the lock until the fork is over
 pthread_t forking_thread;
-int told[2] = {-1, -1};  ///< pipe by which the parent learns that its child has copied all pages
-bool closed = false;     ///< there is no heap, or this process is the child of a fork
+int copied_pipe[2] = {-1, -1};  ///< pipe by which the parent learns that its child has copied all pages
+bool closed = false;            ///< there is no heap, or this process is the child of a fork
 
 /// Holds the lock, unless this thread is in the middle of a fork.
 class Locked {
@@ -49,11 +49,12 @@ void before_fork() {
   pthread_mutex_lock(&mutex);
   forking_thread = pthread_self();
   forking = true;
-  if (pages.made() && !closed && !pages.empty() && pipe2(told, O_CLOEXEC) != 0) told[0] = told[1] = -1;
+  if (pages.made() && !closed && !pages.empty() && pipe2(copied_pipe, O_CLOEXEC) != 0)
+    copied_pipe[0] = copied_pipe[1] = -1;
 }
 
 void close_both() {
-  for (int& end : told) {
+  for (int& end : copied_pipe) {
     if (end >= 0) close(end);
     end = -1;
   }
@@ -66,11 +67,11 @@ void after_fork() {
 
 void in_parent() {
   const int before = errno;
-  if (told[0] >= 0) {
-    close(told[1]);
-    told[1] = -1;
+  if (copied_pipe[0] >= 0) {
+    close(copied_pipe[1]);
+    copied_pipe[1] = -1;
     char nothing;
-    while (read(told[0], &nothing, 1) < 0 && errno == EINTR) continue;  // until the child closes its end
+    while (read(copied_pipe[0], &nothing, 1) < 0 && errno == EINTR) continue;  // until the child closes its end
   }
   close_both();
   errno = before;
@@ -80,7 +81,7 @@ void in_parent() {
 void in_child() {
   if (pages.made() && !closed) {
     if (pages.empty()) pages.remove();
-    else if (told[0] < 0 || !pages.part()) {
+    else if (copied_pipe[0] < 0 || !pages.part()) {
       constexpr char text[] =
           "swapmeet: error: a child of fork() cannot have separate memory for the blocks of its parent; it ends\n";
       static_cast<void>(!write(STDERR_FILENO, text, sizeof text - 1));

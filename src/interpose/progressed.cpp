@@ -37,10 +37,10 @@ class Progressed final : public Persistent {
       std::atomic<bool>& closed;
       ~Last() { closed = true; }
     } const last{closed_};  // is set last, even if a callback throws: another thread may destroy this object then
-    if (planned_ && !UnderWay::has(*planned_)) planned_->free_types();
+    if (planned_ && !OngoingExchanges::has(*planned_)) planned_->free_types();
   }
   /// Whether the application has freed the request and the exchange is complete.
-  bool needless() { return closed_ && !(planned_ && UnderWay::has(*planned_)); }
+  bool needless() { return closed_ && !(planned_ && OngoingExchanges::has(*planned_)); }
   Planned& planned() { return *planned_; }
   int tag() const { return tag_; }
 

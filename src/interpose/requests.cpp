@@ -130,7 +130,8 @@ struct Wait {
 
   template <class Next>
   static int watched(Next next, MPI_Request* request, MPI_Status* status) {
-    if (Persistent* const persistent = UnderWay::any() && request ? find(*request) : nullptr) persistent->finish();
+    if (Persistent* const persistent = OngoingExchanges::any() && request ? find(*request) : nullptr)
+      persistent->finish();
     return next(request, status);
   }
 };
@@ -140,7 +141,7 @@ struct Waitall {
 
   template <class Next>
   static int watched(Next next, int count, MPI_Request* requests, MPI_Status* statuses) {
-    if (UnderWay::any()) finish_ours(count, requests);
+    if (OngoingExchanges::any()) finish_ours(count, requests);
     return next(count, requests, statuses);
   }
 };

@@ -40,7 +40,7 @@ void set_errors_return(bool wanted) {
 
 /// Advances all started exchanges. An error that was to be returned has been returned by now, since the host MPI makes
 /// progress again.
-[[maybe_unused]] Left advance() {
+[[maybe_unused]] AdvanceResult advance() {
   if (errors_return.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
     set_errors_return(false);
   return advance_all.load(std::memory_order_relaxed)();
@@ -61,7 +61,7 @@ Register registrar() {
 
 /// The callback in Open MPI's progress. It returns the number of completed operations: if that is 0, the host MPI may
 /// yield the core.
-int poll() { return advance() == Left::rested; }
+int poll() { return advance() == AdvanceResult::rested; }
 
 /// Registers the callback once and for ever, because removing it would cost more than its calls.
 void register_poll() {
@@ -105,10 +105,10 @@ std::atomic<bool> registered{false};
 int poll(void*) {
   constexpr std::uint32_t most_idle = 1000;
   static std::atomic<std::uint32_t> idle{0};
-  if (advance() != Left::nothing) return idle.store(0, std::memory_order_relaxed), no_progress;
+  if (advance() != AdvanceResult::idle) return idle.store(0, std::memory_order_relaxed), no_progress;
   if (idle.fetch_add(1, std::memory_order_relaxed) < most_idle) return no_progress;
   registered = false;
-  return advance() == Left::nothing || registered.exchange(true) ? done : no_progress;
+  return advance() == AdvanceResult::idle || registered.exchange(true) ? done : no_progress;
 }
 
 void register_poll() {

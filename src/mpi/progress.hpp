@@ -14,14 +14,14 @@
 
 namespace swapmeet {
 
-/// The result of an attempt to advance: nothing was under way, or something was. `rested` means that something was, and
-/// that the host MPI should not yield the core now: an exchange has completed, or the callback has already waited a
+/// The result of an attempt to advance. `idle`: nothing was under way. `active`: something was. `rested`: something was,
+/// and the host MPI should not yield the core now: an exchange has completed, or the callback has already waited a
 /// little in the way that suits the ranks of a node.
-enum class Left : std::uint8_t { nothing, something, rested };
+enum class AdvanceResult : std::uint8_t { idle, active, rested };
 
 /// A callback that advances all started exchanges without waiting. It may be called by several threads at a time, and
 /// recursively within calls of the host MPI that it makes itself.
-using Advance = Left (*)();
+using Advance = AdvanceResult (*)();
 
 class ProgressThread;
 

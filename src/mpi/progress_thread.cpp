@@ -111,13 +111,13 @@ int ProgressThread::work() {
       continue;
     }
     const std::uint64_t known = std::exchange(woken, wakes_.load(std::memory_order_relaxed));
-    const Left left = advance_.load(std::memory_order_relaxed)();
-    if (left == Left::nothing) {
+    const AdvanceResult result = advance_.load(std::memory_order_relaxed)();
+    if (result == AdvanceResult::idle) {
       naps.longest(), ++idle;
       continue;
     }
     idle = 0;
-    if (woken != known || left == Left::rested) naps.moved();
+    if (woken != known || result == AdvanceResult::rested) naps.moved();
     look_for_messages();
     naps.next();
   }

@@ -10,7 +10,7 @@
 /// matters if ranks share cores: a rank that gets the core again finds its entries in the TLB replaced.
 ///
 /// A message is sent either as data, which are cut into cells, or by a single copy: the sender announces the address of
-/// the message in a cell (`offer`), and the receiver reads it there. If the receiver cannot read it, it declines
+/// the message in a cell (`announcement`), and the receiver reads it there. If the receiver cannot read it, it declines
 /// (`refused`), and the sender sends the message as data.
 ///
 /// The number is the last word of a cell that the sender writes (release) and the first that the receiver reads
@@ -39,14 +39,15 @@ struct alignas(64) Acknowledgement {
 };
 
 struct alignas(64) Cell {
-  static constexpr std::uint64_t offer = std::uint64_t{1} << 63, bulk = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t announcement = std::uint64_t{1} << 63, bulk = std::uint64_t{1} << 62;
   static constexpr std::uint64_t failed = std::uint64_t{1} << 61;  ///< the sender has no data and sends none
   static constexpr int call_shift = 45;  ///< position of the 16 bits with the number of the call
   static constexpr std::uint64_t bytes_mask = (std::uint64_t{1} << call_shift) - 1;
 
   std::atomic<std::uint32_t> number;  ///< number of the content, from 1 on
   std::uint32_t acknowledged;
-  /// total bytes of the message, and its call; `offer`: the payload is the address; `bulk`: the payload is in the bulk
+  /// total bytes of the message, and its call; `announcement`: the payload is the address of the message; `bulk`: the
+  /// payload is in the bulk
   std::uint64_t message;
   char payload[48];
 
@@ -55,7 +56,7 @@ struct alignas(64) Cell {
     return bytes | std::uint64_t{call} << call_shift;
   }
 
-  bool offers() const { return message & offer; }
+  bool announces() const { return message & announcement; }
   std::size_t message_bytes() const { return message & bytes_mask; }
   std::uint16_t call() const { return static_cast<std::uint16_t>(message >> call_shift); }
 };

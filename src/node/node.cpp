@@ -64,17 +64,17 @@ std::uint64_t announce(const Transfer& transfer, const Regions& regions, Cell& c
   Announcement head{transfer.copy_of_region ? regions.find(transfer.pieces) : heap::Place{},
                     map ? 0 : transfer.pieces.size()};
   if (head.place.file.random == transfer.link->refused_region) head.place = {};
-  transfer.link->offered_region = head.place.file.random;
+  transfer.link->announced_region = head.place.file.random;
   const bool by_kernel =
       transfer.copy_by_kernel && transfer.link->process != 0 && !map && !transfer.link->refuses(transfer.bytes);
-  if (transfer.link->offered_region == 0 && !by_kernel) return 0;
+  if (transfer.link->announced_region == 0 && !by_kernel) return 0;
   char* to = append(ring.payload(cell, in_bulk), &head, 1);
   for (const Piece& piece : transfer.pieces) {
     const RemotePiece remote{reinterpret_cast<std::uintptr_t>(piece.address), piece.bytes};
     to = append(to, &remote, 1);
   }
   if (map) append(append(to, map, 1), map->loops, map->loop_count);
-  return label_of(transfer) | Cell::offer | (in_bulk ? Cell::bulk : 0);
+  return label_of(transfer) | Cell::announcement | (in_bulk ? Cell::bulk : 0);
 }
 
 /// Reads the message that `cell` announces, by a single copy. Returns false if this rank must decline it.
@@ -109,12 +109,12 @@ bool advance_send(Transfer& transfer, Regions& regions) {
     transfer.state = Transfer::State::done;
     return true;
   }
-  if (transfer.state == Transfer::State::offered) {
+  if (transfer.state == Transfer::State::announced) {
     if (!out.all_emptied()) return false;
     moved = true;
     const bool refused = out.refused();
-    if (refused && link.offered_region != 0) link.refused_region = link.offered_region;
-    if (link.offered_region == 0 && (refused || link.refused_bytes == transfer.bytes))
+    if (refused && link.announced_region != 0) link.refused_region = link.announced_region;
+    if (link.announced_region == 0 && (refused || link.refused_bytes == transfer.bytes))
       link.refused_bytes = refused ? transfer.bytes : SIZE_MAX;
     transfer.state = refused ? Transfer::State::data : Transfer::State::done;
     transfer.copy_by_kernel = transfer.copy_of_region = false;
@@ -124,7 +124,7 @@ bool advance_send(Transfer& transfer, Regions& regions) {
     if (const std::uint64_t message = announce(transfer, regions, *cell, out.ring())) {
       charge(0, ChargeTo::sender);
       out.hand_over(*cell, message, link.in.count());
-      transfer.state = Transfer::State::offered;
+      transfer.state = Transfer::State::announced;
       return true;
     }
     transfer.copy_by_kernel = transfer.copy_of_region = false;
@@ -155,7 +155,7 @@ bool advance_send(Transfer& transfer, Regions& regions) {
 bool has_place(const Transfer& transfer, const Cell& cell, const Ring& ring) {
   if (!transfer.in_place) return true;
   const std::size_t message = cell.message_bytes();
-  const std::size_t arrived = cell.offers() ? message : std::min(ring.most_payload(), message - transfer.moved);
+  const std::size_t arrived = cell.announces() ? message : std::min(ring.most_payload(), message - transfer.moved);
   return transfer.link->left >= transfer.moved + arrived;
 }
 
@@ -200,7 +200,7 @@ bool advance_receive(Transfer& transfer, Regions& regions, bool& out_of_step) {
     link.out.learn(cell->acknowledged);
     const std::size_t message = cell->message_bytes();
     if (message > transfer.bytes) transfer.cut = true;
-    if (cell->offers()) {
+    if (cell->announces()) {
       if (!transfer.discards && !read_announced(transfer, regions, *cell)) {
         in.refused();
         continue;

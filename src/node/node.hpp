@@ -36,7 +36,7 @@ struct SingleCopy {
 /// A message in transfer. The messages between two ranks are processed one after the other, in the order in which their
 /// transfers were made.
 struct Transfer {
-  enum class State : std::uint8_t { data, offered, done };
+  enum class State : std::uint8_t { data, announced, done };
 
   static Transfer send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
                        std::uint16_t call = 0);
@@ -78,7 +78,7 @@ struct NodeLink {
   pid_t process = 0;         ///< process whose memory can be read; 0: it cannot
   std::size_t left = 0;      ///< bytes of the outgoing block that have been copied; `all_left` at its end
   /// the region of the last single copy that was announced, and of the last that was declined, which is not tried again
-  std::uint64_t offered_region = 0, refused_region = 0;
+  std::uint64_t announced_region = 0, refused_region = 0;
   std::size_t refused_bytes = SIZE_MAX;  ///< size of the last message that was announced for a copy by the kernel and
                                          ///< declined
   std::uint32_t refused = 0;             ///< number of messages of that size that were not announced since
@@ -86,8 +86,8 @@ struct NodeLink {
   /// Whether the receiver is likely to decline a single copy, as it did for the last message of this size because of
   /// its derived type. Every 64th message of the size is announced nonetheless.
   bool refuses(std::size_t bytes) {
-    constexpr std::uint32_t offered_again = 64;
-    return bytes == refused_bytes && ++refused % offered_again != 0;
+    constexpr std::uint32_t announced_again = 64;
+    return bytes == refused_bytes && ++refused % announced_again != 0;
   }
 
   static constexpr std::size_t all_left = SIZE_MAX;

@@ -16,20 +16,21 @@ NodeGroup::NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes)
   }
 }
 
-int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) const {
+int NodeGroup::allgather_bytes(const void* mine, std::size_t bytes, void* all) const {
   if (all_.team && all_.team->has_messages() && all_.team->size() > all_.gathered && count() < all_.team->size())
     return gather_by_messages(*all_.team, ranks_, mine, bytes, static_cast<char*>(all));
   constexpr std::size_t most_at_a_time = 1 << 20;  // for all ranks together; at least one byte of each
   const std::size_t most = std::clamp<std::size_t>(most_at_a_time / members_.size(), 1, bytes);
-  std::vector<char> said(members_.size() * most);
+  std::vector<char> received(members_.size() * most);
   for (std::size_t first = 0; first < bytes; first += most) {
     const std::size_t part = std::min(most, bytes - first);
     const int ranks = static_cast<int>(members_.size());
-    const int error = swapmeet::gather_bytes(static_cast<const char*>(mine) + first, part, said.data(), ranks, all_);
+    const int error =
+        swapmeet::allgather_bytes(static_cast<const char*>(mine) + first, part, received.data(), ranks, all_);
     if (error) return error;
     auto* to = static_cast<char*>(all) + first;
     for (const int rank : ranks_) {
-      std::memcpy(to, said.data() + static_cast<std::size_t>(rank) * part, part);
+      std::memcpy(to, received.data() + static_cast<std::size_t>(rank) * part, part);
       to += bytes;
     }
   }
@@ -40,7 +41,7 @@ std::string NodeGroup::open(std::size_t bytes, Segment& segment) const {
   const bool makes = me() == 0 && count() > 1;  // a rank that is alone does not need it
   std::string problem = makes ? segment.make(bytes, Segment::Naming::of_system) : "";
   std::vector<SegmentName> names;
-  if (gather(problem.empty() ? segment.name() : SegmentName{}, names) != MPI_SUCCESS)
+  if (allgather(problem.empty() ? segment.name() : SegmentName{}, names) != MPI_SUCCESS)
     return "the ranks of a node cannot send one another the names of their shared memory";
   if (me() != 0 && names.front().random != 0) problem = segment.open(names.front(), bytes);
   return problem;

@@ -24,13 +24,13 @@ class NodeGroup {
   /// Gathers one item from each rank of the node into `all`. Collective over all ranks of the communicator; with many
   /// ranks, it uses messages within the node. Returns an MPI error code.
   template <class Item>
-  int gather(const Item& mine, std::vector<Item>& all) const {
+  int allgather(const Item& mine, std::vector<Item>& all) const {
     all.resize(ranks_.size());
-    return gather_bytes(&mine, sizeof mine, all.data());
+    return allgather_bytes(&mine, sizeof mine, all.data());
   }
 
   /// Variant for `bytes` bytes from each rank, the same number on all ranks. `all` has room for count() times `bytes`.
-  int gather_bytes(const void* mine, std::size_t bytes, void* all) const;
+  int allgather_bytes(const void* mine, std::size_t bytes, void* all) const;
 
   /// Selects the items of the ranks of this node from `all`, which has one item for each rank of the communicator.
   template <class Item>

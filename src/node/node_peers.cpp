@@ -150,7 +150,7 @@ NodePeers::Joined NodePeers::join(const Peers& everyone, const NodeGroup& group,
       }
     } catch (const std::bad_alloc&) { problem = "no memory"; }
     most[failed] = !problem.empty();
-    if (reduce(std::span(most), MPI_INT64_T, MPI_MAX, everyone) != MPI_SUCCESS) most[failed] = 1;
+    if (allreduce(std::span(most), MPI_INT64_T, MPI_MAX, everyone) != MPI_SUCCESS) most[failed] = 1;
     joined.prepared = most[number];
     joined.means = {most[failed] == 0, most[failed] == 0 && most[forbidden] == 0, text_of(most[forbidden])};
     if (most[failed] == 0) return true;

@@ -58,8 +58,8 @@ class NodePeers {
   static NodeRecord reserve(std::int64_t used_bytes, Arenas& arenas);
   /// Frees the part of the arena. (After a fault, another rank may have set up this part nonetheless; then it is never
   /// used again.)
-  static void give_back(const NodeRecord& offer, Arenas& arenas) {
-    if (!had_fault()) arenas.give_back(offer.part);
+  static void give_back(const NodeRecord& record, Arenas& arenas) {
+    if (!had_fault()) arenas.give_back(record.part);
   }
 
   struct Joined;

@@ -14,13 +14,13 @@ constexpr int round_trips = 24;
 template <class T>
 void send(const T* data, std::size_t count, Rank to, const Team* team) {
   PMPI_Send(data, static_cast<int>(count * sizeof(T)), MPI_BYTE, team->job_rank(to),
-            team->tag_to(to, team->tags().of(Kind::trace, 0)), team->comm());
+            team->tag_to(to, team->tags().of(MessageKind::trace, 0)), team->comm());
 }
 
 template <class T>
 void receive(T* data, std::size_t count, Rank from, const Team* team) {
   PMPI_Recv(data, static_cast<int>(count * sizeof(T)), MPI_BYTE, team->job_rank(from),
-            team->tag_here(team->tags().of(Kind::trace, 0)), team->comm(), MPI_STATUS_IGNORE);
+            team->tag_here(team->tags().of(MessageKind::trace, 0)), team->comm(), MPI_STATUS_IGNORE);
 }
 
 /// Measures how far the clock of `rank` is ahead of that of this rank, by the shortest of several round trips. Half of

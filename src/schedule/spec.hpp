@@ -98,7 +98,7 @@ enum class Transport : std::uint8_t {
 inline constexpr std::array<std::string_view, 5> transport_names{"mpi", "shm", "cma", "auto", "rows"};
 
 /// The algorithm of sparse exchanges, in which each rank knows only the messages that it sends. See
-/// sparse/rendezvous.hpp and sparse/forwarding.hpp.
+/// sparse/direct.hpp and sparse/forwarding.hpp.
 enum class Sparse : std::uint8_t {
   automatic,  ///< chosen by the number of ranks: choose/sparse.hpp
   nbx,        ///< direct messages, with synchronous sends and a nonblocking barrier

@@ -70,7 +70,7 @@ int CallObserver::trace(const char* name) {
   try {
     trace = std::make_unique<Trace>();
   } catch (const std::bad_alloc&) { error = MPI_ERR_NO_MEM; }
-  if (members_.shape.ranks > 1) reduce(std::span(&error, 1), MPI_INT, MPI_MAX, members_.peers);
+  if (members_.shape.ranks > 1) allreduce(std::span(&error, 1), MPI_INT, MPI_MAX, members_.peers);
   if (error == MPI_SUCCESS) observe().record(std::move(trace), file);
   else if (file) std::fclose(file);
   return error;
@@ -80,7 +80,7 @@ int CallObserver::trace(const char* name) {
 /// MPI_COMM_WORLD.
 void CallObserver::trace_if_chosen() {
   int ours = reports().world_rank == 0 && !context().traced.exchange(true);
-  reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, members_.user);
+  allreduce(std::span(&ours, 1), MPI_INT, MPI_MAX, members_.user);
   if (!ours) return;
   if (members_.shape.ranks == 1 || members_.has_messages()) trace(members_.options().trace.file.c_str());
   else if (members_.rank == 0) say_once("warning: the call is not traced: " + std::string(no_messages));

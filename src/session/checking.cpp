@@ -176,7 +176,8 @@ std::string mistake_of_ranks(const CheckedCall& mine, MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   std::vector<Calling> calls;
-  if (gather(Calling{static_cast<std::int64_t>(mine.collective), mine.in_place}, calls, comm) != MPI_SUCCESS) return "";
+  if (allgather(Calling{static_cast<std::int64_t>(mine.collective), mine.in_place}, calls, comm) != MPI_SUCCESS)
+    return "";
   if (std::string found = otherwise(calls); !found.empty()) return found;
   const auto ranks = static_cast<int>(calls.size());
   const Edges edges = edges_of(mine, ranks);

@@ -115,7 +115,7 @@ class Communicator {
   bool can_be_taken_over();
   /// Ends what concerns the freed communicator only, of a state that is kept. Local.
   void rest();
-  /// Serves `comm`, which has the ranks of the freed communicator, if all ranks offer this state for it. `first`: as for
+  /// Serves `comm`, which has the ranks of the freed communicator, if all ranks propose this state for it. `first`: as for
   /// the constructor. Returns whether they do; if not, this state must be deleted. Collective over `comm`.
   bool take_over(MPI_Comm comm, const FirstCall* first);
 

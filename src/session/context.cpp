@@ -162,7 +162,7 @@ __attribute__((destructor)) void at_exit() {
 
 }  // namespace
 
-Context::Context() : under_way(std::make_unique<UnderWay>()) {}
+Context::Context() : under_way(std::make_unique<OngoingExchanges>()) {}
 
 Context::~Context() = default;
 

@@ -26,7 +26,7 @@
 namespace swapmeet {
 
 class Communicator;
-class UnderWay;
+class OngoingExchanges;
 
 /// Set by MPI_Session_init, which may come before there is a context.
 inline std::atomic<bool> sessions_opened{false};
@@ -40,9 +40,9 @@ struct Context {
   std::string mpi;                ///< mpi_signature() of the host MPI
   Statistics statistics;
   Recorder recorder;
-  MemoryStore memory;                   ///< measurements of earlier runs
-  KnownChoices choices;                 ///< choices already made by `options`
-  std::unique_ptr<UnderWay> under_way;  ///< started and unfinished exchanges
+  MemoryStore memory;                           ///< measurements of earlier runs
+  KnownChoices choices;                         ///< choices already made by `options`
+  std::unique_ptr<OngoingExchanges> under_way;  ///< started and unfinished exchanges
 
   Job job;  ///< all ranks, with a communicator for the library's messages
 

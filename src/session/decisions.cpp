@@ -112,7 +112,7 @@ void Decisions::learn_from_first_calls(Collective collective) {
   std::ranges::sort(calls);
   const auto number = static_cast<double>(calls.size());
   std::array least{calls.empty() ? 0 : calls[calls.size() / 2], number, -number, 1.0 * size_class, -1.0 * size_class};
-  const bool known = reduce_once(least, MPI_DOUBLE, MPI_MIN, members_.peers) == MPI_SUCCESS && least[0] > 0;
+  const bool known = allreduce_once(least, MPI_DOUBLE, MPI_MIN, members_.peers) == MPI_SUCCESS && least[0] > 0;
   if (!known || least[1] != -least[2] || least[3] != -least[4]) return;
   if (of_unequal_blocks(collective)) size_class = unknown_class;
   note({kind_of(collective, members_.shape, size_class), Spec{}, static_cast<std::int64_t>(number), least[0],

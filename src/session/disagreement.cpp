@@ -32,7 +32,7 @@ std::vector<int> first_to_differ(const std::vector<Options::Shared>& values, int
   if (broadcast(of_first.data(), static_cast<int>(of_first.size() * sizeof of_first[0]), 0, peers)) return {};
   for (std::size_t i = 0; i < values.size(); ++i)
     if (mine[i] != of_first[i]) first[i] = rank;
-  if (reduce(first, MPI_INT, MPI_MIN, peers)) return {};
+  if (allreduce(first, MPI_INT, MPI_MIN, peers)) return {};
   return first;
 }
 

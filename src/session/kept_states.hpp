@@ -3,8 +3,8 @@
 /// this library, communicators that have had one state are one communicator, whose exchanges come in the same order on
 /// all ranks.
 ///
-/// A communicator takes a state over only if all its ranks offer that same state. They find that out in the exchange of
-/// parameters, so each rank may decide by itself which states it keeps. Otherwise the offered states are deleted.
+/// A communicator takes a state over only if all its ranks propose that same state. They find that out in the exchange of
+/// parameters, so each rank may decide by itself which states it keeps. Otherwise the proposed states are deleted.
 #pragma once
 
 #include <cstddef>

@@ -108,7 +108,7 @@ std::string Members::find_nodes() {
   if (!options().hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
   if (!options().nodes.empty()) levels = translated(*options().hierarchy, user);
-  else if (!hosts.empty() || gather(host_number(), hosts, peers) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts)};
+  else if (!hosts.empty() || allgather(host_number(), hosts, peers) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts)};
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape.hierarchy = *std::move(levels);
   node_count = different(shape.hierarchy.front());

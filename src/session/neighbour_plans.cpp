@@ -67,9 +67,9 @@ std::string NeighbourPlans::gather_node_neighbourhoods() {
     group.emplace(members_.peers, members_.shape.hierarchy.front());
     all.resize(length * static_cast<std::size_t>(group->count()));
   } catch (const std::bad_alloc&) { sums[1] = 1; }
-  if (reduce(sums, MPI_UINT64_T, MPI_SUM, members_.peers) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
+  if (allreduce(sums, MPI_UINT64_T, MPI_SUM, members_.peers) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
   if (sums[0] != 0) return come_to("ranks disagree on their neighbours");
-  if (group->gather_bytes(record.data(), length * sizeof(Rank), all.data()) == MPI_SUCCESS) {
+  if (group->allgather_bytes(record.data(), length * sizeof(Rank), all.data()) == MPI_SUCCESS) {
     NodeNeighbourhoods found{members_.shape, {}};
     const Rank* next = all.data();
     for (Rank rank = 0; rank < members_.shape.ranks; ++rank)
@@ -137,8 +137,8 @@ void NeighbourPlans::count_work() {
     sums[0] = static_cast<double>(edges_out(*neighbourhood_).size());
     if (!node_neighbourhoods_) most[0] = 1;
   } catch (const std::bad_alloc&) { most[0] = 1; }
-  if (reduce(most, MPI_DOUBLE, MPI_MAX, members_.peers) != MPI_SUCCESS ||
-      reduce(sums, MPI_DOUBLE, MPI_SUM, members_.peers) != MPI_SUCCESS || most[0] != 0)
+  if (allreduce(most, MPI_DOUBLE, MPI_MAX, members_.peers) != MPI_SUCCESS ||
+      allreduce(sums, MPI_DOUBLE, MPI_SUM, members_.peers) != MPI_SUCCESS || most[0] != 0)
     return;
   const auto work_of = [&](std::size_t i) {
     const std::size_t first = 1 + i * numbers;

@@ -35,7 +35,7 @@ NodePeers::Joined NodeSharing::join_for_plan(std::int64_t& share_bytes, const No
   std::vector<NodeRecord> node_records;
   if (!records_.empty()) node_records = group.of_node(std::exchange(records_, {}));
   else if (const NodeRecord mine = reserved_ ? *reserved_ : NodePeers::reserve(all.share_bytes, all.arenas);
-           group.gather(mine, node_records) != MPI_SUCCESS) {
+           group.allgather(mine, node_records) != MPI_SUCCESS) {
     NodePeers::give_back(mine, all.arenas);
     return {nullptr, {false, false, "MPI cannot gather the answers of the ranks of a node"}};
   }

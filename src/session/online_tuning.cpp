@@ -21,7 +21,7 @@ constexpr int most_changes = 16;  ///< after so many changes of size, trials are
 
 void learn_from(Trials& trials, const Peers& peers) {
   const std::span<double> times = trials.times();
-  if (reduce(times, MPI_DOUBLE, MPI_MAX, peers) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
+  if (allreduce(times, MPI_DOUBLE, MPI_MAX, peers) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
   trials.learn();
 }
 
@@ -103,10 +103,10 @@ bool OnlineTuning::begin(double block_bytes, double sent_bytes, bool direct) {
   const double before_s = PMPI_Wtime();
   since_s_ = before_s - paused_s_;
   std::array<double, 2> all{sent_bytes, direct ? 1.0 : 0.0};
-  const bool told = reduce(all, MPI_DOUBLE, MPI_SUM, communicator_.user()) == MPI_SUCCESS;
+  const bool summed = allreduce(all, MPI_DOUBLE, MPI_SUM, communicator_.user()) == MPI_SUCCESS;
   waiting_s_ = PMPI_Wtime() - before_s;
   const bool all_direct = all.back() == communicator_.ranks() && communicator_.members().nodes() == 1;
-  if (told && all_direct != direct_) {  // the other OnlineTuning of Tunings continues with the next call
+  if (summed && all_direct != direct_) {  // the other OnlineTuning of Tunings continues with the next call
     now_direct_ = all_direct;
     communicator_.fast_paths().clear();
     return false;
@@ -209,8 +209,8 @@ void OnlineTuning::learn() {
                                     trials_->samples(tried), trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.fast_paths().clear();
   const Compared compared(*trials_, known_);
-  const bool told = std::exchange(told_, told_ || compared);
-  if (trials_->usual() == before && (told || !compared)) return;
+  const bool explained = std::exchange(explained_, explained_ || compared);
+  if (trials_->usual() == before && (explained || !compared)) return;
   Decision& chosen = usual();
   chosen.reason = compared.text(direct_ ? " in memory that ranks copy directly" : "");
   chosen.explained(Begun::now) = !communicator_.options().explain;

@@ -75,7 +75,7 @@ class OnlineTuning {
   /// Number of consecutive calls that should have been trials, but had other sizes.
   int unlike_ = 0;
   int changes_ = 0;  ///< number of changes of reference_bytes_ that restarted the trials
-  bool under_way_ = false, told_ = false;
+  bool under_way_ = false, explained_ = false;
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;
   std::vector<double> timed_s_;
 };

@@ -44,7 +44,7 @@ double exchange_us(std::span<char> buffer, int bytes, Rank partner, const Team& 
   for (int i = 0; i < repetitions; ++i) {
     const double begin = PMPI_Wtime();
     again([&]() -> int {
-      const int tag = team.tags().of(Kind::probe, 0), to = team.job_rank(partner);
+      const int tag = team.tags().of(MessageKind::probe, 0), to = team.job_rank(partner);
       return PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, to, team.tag_to(partner, tag), buffer.data() + bytes, bytes,
                            MPI_BYTE, to, team.tag_here(tag), team.comm(), MPI_STATUS_IGNORE);
     });
@@ -66,7 +66,7 @@ Machine measured(std::span<char> buffer, const Peers& peers) {
     times[0] = exchange_us(buffer, 1, partner, *peers.team);
     times[1] = std::max(0.0, exchange_us(buffer, large, partner, *peers.team) - times[0]) / large;
   }
-  reduce(std::span(times), MPI_DOUBLE, MPI_MAX, peers);
+  allreduce(std::span(times), MPI_DOUBLE, MPI_MAX, peers);
   Machine machine;
   machine.within.latency_us = times[0];
   machine.within.byte_ns = 1e3 * times[1];
@@ -78,7 +78,7 @@ Machine measured(std::span<char> buffer, const Peers& peers) {
 double mean_block_bytes(const Blocks& send, Rank ranks, const Peers& peers) {
   double bytes = 0;
   for (Rank i = 0; i < ranks; ++i) bytes += static_cast<double>(send.bytes(i));
-  reduce(std::span(&bytes, 1), MPI_DOUBLE, MPI_SUM, peers);
+  allreduce(std::span(&bytes, 1), MPI_DOUBLE, MPI_SUM, peers);
   return bytes / ranks / ranks;
 }
 
@@ -160,7 +160,7 @@ bool Planner::agree_to_plan(const std::optional<Request>& request, PlanTeam& tea
   const NodeRecord reserved = node_.joined() ? node_.reserve() : NodeRecord{};
   std::vector<PlanRecord> all;
   const PlanRecord mine{asked_for, team.team->number(), reserved};
-  const bool heard = gather(mine, all, members_.peers) == MPI_SUCCESS;
+  const bool heard = allgather(mine, all, members_.peers) == MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
   for (const PlanRecord& one : all) {
     numbers.push_back(one.number);

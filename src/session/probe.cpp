@@ -72,7 +72,7 @@ class Pair {
   }
 
  private:
-  int tag() const { return team_.tags().of(Kind::probe, 0); }
+  int tag() const { return team_.tags().of(MessageKind::probe, 0); }
 
   /// Waits for a request. Returns an error, instead of waiting forever, if the other rank has died or has given up
   /// because of a death.

@@ -130,7 +130,7 @@ GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& 
     return records;
   }
   std::vector<RankRecord> all(static_cast<std::size_t>(ranks));
-  const int error = with_blocks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
+  const int error = with_blocks ? exchange(mine, all, blocks, comm) : allgather(mine, all, comm);
   if (error) return records.fault = is_fault(error), records;
   return read_records(mine, all);
 }
@@ -149,9 +149,11 @@ GatheredRecords read_records(const RankRecord& mine, const std::vector<RankRecor
   find_strangers(all, records);
   records.number = all.front().number;
   if (!records.strangers.empty()) return records;
-  const auto offers = [&](std::uint64_t state) { return [=](const RankRecord& rank) { return rank.state == state; }; };
-  if (!std::ranges::all_of(all, offers(RankRecord::no_state))) {
-    const bool same = std::ranges::all_of(all, offers(mine.state));
+  const auto proposes = [&](std::uint64_t state) {
+    return [=](const RankRecord& rank) { return rank.state == state; };
+  };
+  if (!std::ranges::all_of(all, proposes(RankRecord::no_state))) {
+    const bool same = std::ranges::all_of(all, proposes(mine.state));
     records.states = same ? GatheredRecords::States::same : GatheredRecords::States::different;
     return records;
   }

@@ -56,14 +56,14 @@ struct RankRecord {
   std::uint32_t many = UINT32_MAX;      ///< Recalled::many of rank 0; elsewhere larger than 1
   std::int32_t team = -1;               ///< Team::number()
   std::uint32_t job = 0;                ///< whether this rank has the communicator of the job
-  std::uint64_t state = no_state;       ///< the kept state that this rank offers to take over (kept_states.hpp)
+  std::uint64_t state = no_state;       ///< the kept state that this rank proposes to take over (kept_states.hpp)
   NodeRecord node_record{};
   std::array<char, 64> block{};  ///< block for the rank that receives the record
 };
 
 /// The result of the exchange: what this rank needs of all records.
 struct GatheredRecords {
-  /// The states that the ranks offer to take over: none at all, all the same, or else the records are not read.
+  /// The states that the ranks propose to take over: none at all, all the same, or else the records are not read.
   enum class States : std::uint8_t { none, same, different } states = States::none;
   bool agreed = false;  ///< all ranks have the same options
   bool fault = false;   ///< this rank has noticed that a rank has died

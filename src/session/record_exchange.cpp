@@ -57,7 +57,7 @@ void RecordExchange::run(const FirstCall* first, bool in_own_function) {
   const auto now = observer_.doing(Doing::setting_up);
   mine_ = make_record();
   GatheredRecords records = exchange(first);
-  if (records.states != GatheredRecords::States::none) records = exchange(first);  // no rank offers a state any more
+  if (records.states != GatheredRecords::States::none) records = exchange(first);  // no rank proposes a state any more
   make_job(records, in_own_function);
   apply(std::move(records), false);
 }

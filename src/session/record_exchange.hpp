@@ -35,7 +35,7 @@ class RecordExchange {
   /// function of this library, which may make the communicator of the job (make_job()). Collective; waits.
   void run(const FirstCall* first = nullptr, bool in_own_function = false);
   /// Offers to let the communicator of `members`, which has the ranks of the freed one, take this state over, and
-  /// returns whether all ranks offer the same. `first`: as for run(). Collective, together with run() on the other
+  /// returns whether all ranks propose the same. `first`: as for run(). Collective, together with run() on the other
   /// ranks; waits.
   bool take_over(const FirstCall* first);
   /// Whether a communicator has taken this state over. The same on all ranks.

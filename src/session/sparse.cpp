@@ -12,7 +12,7 @@
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "sparse/forwarding.hpp"
-#include "sparse/rendezvous.hpp"
+#include "sparse/direct.hpp"
 
 namespace swapmeet {
 
@@ -55,8 +55,8 @@ int SparseExchanges::exchange(const SparseRequest& request, Arrivals& arrivals) 
     if (exchange->lost() == StoreAndForward::Lost::memory) return MPI_ERR_NO_MEM;
     if (exchange->lost() == StoreAndForward::Lost::elsewhere) return MPI_ERR_OTHER;
   } else {
-    auto exchange = std::make_unique<Rendezvous<SparseLinks>>(request.sends, members_.rank, plan.choice.spec.window,
-                                                              plan.choice.spec.sparse == Sparse::census, arrivals);
+    auto exchange = std::make_unique<SparseDirect<SparseLinks>>(request.sends, members_.rank, plan.choice.spec.window,
+                                                                plan.choice.spec.sparse == Sparse::census, arrivals);
     error = finish(exchange, links);
     if (error) return error;
   }

@@ -158,7 +158,7 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
   return context().under_way->start(*this, [&]() -> int {
     waiting_.push_back(one.get());
     const int error =
-        make_request(UnderWay::in_progress, {query, free, refuse_to_cancel, is_over}, one.get(), &one->request);
+        make_request(OngoingExchanges::in_progress, {query, free, refuse_to_cancel, is_over}, one.get(), &one->request);
     if (error) return waiting_.pop_back(), error;
     *request = one.release()->request;
     return MPI_SUCCESS;
@@ -182,7 +182,7 @@ bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes)
 }
 
 void StartedQueue::finish() {
-  if (UnderWay::has(*this)) context().under_way->finish(*this);
+  if (OngoingExchanges::has(*this)) context().under_way->finish(*this);
 }
 
 void StartedQueue::advance() {

@@ -61,8 +61,8 @@ void StartedTuning::learn() {
   if (calls_.empty()) return;
   try {
     const Compared compared(trials_, arms_);
-    const bool told = std::exchange(told_, told_ || compared);
-    if (trials_.usual() == before && (told || !compared)) return;
+    const bool explained = std::exchange(explained_, explained_ || compared);
+    if (trials_.usual() == before && (explained || !compared)) return;
     say_once(calls_ + ": " + to_text(chosen().spec()) + " (" +
              compared.text(" by the time from one start to the next") + ")");
   } catch (const std::bad_alloc&) {}  // on this rank only: the exchange continues

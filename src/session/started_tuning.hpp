@@ -61,7 +61,7 @@ class StartedTuning {
   std::int64_t pause_;                ///< exchanges by the chosen schedule before the next trial
   bool failed_ = false;               ///< the exchange of a single step could not be made: there are no more trials
   bool tried_ = false;                ///< the last exchange belongs to a trial
-  bool told_ = false;                 ///< the first comparison was explained
+  bool explained_ = false;            ///< the first comparison was explained
   double last_s_ = 0, paused_s_ = 0;  ///< starts of the last exchange, and of the first one in the pause
 };
 

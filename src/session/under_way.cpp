@@ -17,23 +17,23 @@ thread_local bool moving = false;
 
 }  // namespace
 
-void UnderWay::expect() {
+void OngoingExchanges::expect() {
   const std::lock_guard lock(list_mutex_);
   ongoing_.reserve(++expected_);
 }
 
-void UnderWay::forget() {
+void OngoingExchanges::forget() {
   const std::lock_guard lock(list_mutex_);
   --expected_;
 }
 
-Left UnderWay::in_progress() {
+AdvanceResult OngoingExchanges::in_progress() {
   const int before = number.load(std::memory_order_relaxed);
-  if (before == 0) return Left::nothing;
-  if (std::exchange(moving, true)) return Left::something;
+  if (before == 0) return AdvanceResult::idle;
+  if (std::exchange(moving, true)) return AdvanceResult::active;
   ProgressThread::count_look();
   constexpr int most_looks = 8;  // each takes less time than one pass through the host MPI's progress
-  UnderWay& all = *context().under_way;
+  OngoingExchanges& all = *context().under_way;
   auto rested = Ongoing::Rest::unknown;
   bool completed = false;
   for (int looks = 0; looks < most_looks; ++looks) {
@@ -42,11 +42,11 @@ Left UnderWay::in_progress() {
     if (completed || rested == Ongoing::Rest::unknown) break;
   }
   moving = false;
-  return completed || rested != Ongoing::Rest::unknown ? Left::rested : Left::something;
+  return completed || rested != Ongoing::Rest::unknown ? AdvanceResult::rested : AdvanceResult::active;
 }
 
 /// Advances an object that has just started, and adds it to the list if it is not over. The caller holds its lock.
-void UnderWay::move_new(Ongoing& one) {
+void OngoingExchanges::move_new(Ongoing& one) {
   const bool before = std::exchange(moving, true);
   one.advance();
   moving = before;
@@ -60,7 +60,7 @@ void UnderWay::move_new(Ongoing& one) {
 }
 
 /// Advances an object, and removes it from the list if it is over. The caller holds its lock.
-void UnderWay::move(Ongoing& one) {
+void OngoingExchanges::move(Ongoing& one) {
   if (!one.under_way()) return;
   one.advance();
   if (one.under_way()) return;
@@ -71,7 +71,7 @@ void UnderWay::move(Ongoing& one) {
 
 /// Advances all objects except `one`. `in_progress`: this runs in the host MPI's progress. Then it returns how objects
 /// have rested.
-Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
+Ongoing::Rest OngoingExchanges::move_all_but(const Ongoing* one, bool in_progress) {
   auto rested = Ongoing::Rest::unknown;
   for (std::size_t next = 0;;) {
     Ongoing* other = nullptr;
@@ -94,7 +94,7 @@ Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
   }
 }
 
-bool UnderWay::advance(Ongoing& one) {
+bool OngoingExchanges::advance(Ongoing& one) {
   ProgressThread::count_look();
   if (!std::exchange(moving, true)) {
     move_all_but(&one, false);
@@ -105,7 +105,7 @@ bool UnderWay::advance(Ongoing& one) {
   return !one.under_way();
 }
 
-void UnderWay::finish(Ongoing& one) {
+void OngoingExchanges::finish(Ongoing& one) {
   constexpr int patience = 64;  // number of attempts before the core is yielded
   for (int looks = 1; !advance(one); ++looks) {
     {
@@ -116,9 +116,9 @@ void UnderWay::finish(Ongoing& one) {
   }
 }
 
-bool UnderWay::any() { return number.load(std::memory_order_relaxed) > 0; }
+bool OngoingExchanges::any() { return number.load(std::memory_order_relaxed) > 0; }
 
-bool UnderWay::has(Ongoing& one) {
+bool OngoingExchanges::has(Ongoing& one) {
   const std::lock_guard lock(one.mutex());
   return one.under_way();
 }

@@ -63,7 +63,7 @@ class Ongoing {
 };
 
 /// The exchanges that are under way in this process. Thread-safe.
-class UnderWay {
+class OngoingExchanges {
  public:
   /// Reserves room for one more object that may be started, so that starting needs no memory; forget() undoes this.
   void expect();
@@ -93,7 +93,7 @@ class UnderWay {
   static bool has(Ongoing& one);
 
   /// Advances all exchanges of the process; the function for begin_progress().
-  static Left in_progress();
+  static AdvanceResult in_progress();
 
  private:
   void move_new(Ongoing& one);

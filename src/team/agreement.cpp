@@ -47,7 +47,7 @@ int rank_in(const Peers& peers) {
   return rank;
 }
 
-int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers) {
+int allgather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers) {
   if (by_messages(peers)) return gather_by_messages(*peers.team, mine, bytes, static_cast<char*>(all));
   const int count = static_cast<int>(bytes);
   return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), peers.comm,
@@ -60,8 +60,8 @@ int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MP
                  [&] { return native().alltoall(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
 }
 
-int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
-                 std::size_t most_gathered_bytes) {
+int allreduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
+                    std::size_t most_gathered_bytes) {
   auto* const result = static_cast<char*>(values);
   const std::vector<char> mine(result, result + bytes);
   const int ranks = ranks_of(peers);
@@ -69,7 +69,7 @@ int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, 
   const auto number = static_cast<std::size_t>(ranks);
   if (by_messages(peers) || number * bytes <= most_gathered_bytes) {
     std::vector<char> all(number * bytes);
-    error = gather_bytes(mine.data(), bytes, all.data(), ranks, peers);
+    error = allgather_bytes(mine.data(), bytes, all.data(), ranks, peers);
     // Reduces the upper half of the values into the lower half until one is left, which takes few calls.
     for (std::size_t left = number; left > 1 && !error;) {
       const std::size_t upper = left / 2;
@@ -90,7 +90,7 @@ bool no_rank_has(const std::string& problem, std::string& first, const Peers& pe
   constexpr std::size_t most_text = 256;
   const int ranks = ranks_of(peers), rank = rank_in(peers);
   int with_problem = problem.empty() ? ranks : rank;
-  reduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, peers);
+  allreduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, peers);
   if (with_problem == ranks) return true;
   char text[most_text] = {};
   std::snprintf(text, sizeof text, "%s", problem.c_str());
@@ -113,14 +113,14 @@ int broadcast(void* data, int bytes, int root, const Peers& peers) {
 bool same_everywhere(std::uint64_t number, const Peers& peers, std::uint64_t& most, std::span<std::uint64_t> least) {
   std::vector<std::uint64_t> all{number, ~number, ~most};
   all.insert(all.end(), least.begin(), least.end());
-  if (reduce_once(all, MPI_UINT64_T, MPI_MIN, peers) != MPI_SUCCESS) return false;
+  if (allreduce_once(all, MPI_UINT64_T, MPI_MIN, peers) != MPI_SUCCESS) return false;
   most = ~all[2];
   std::copy(all.begin() + 3, all.end(), least.begin());
   return all[0] == ~all[1];
 }
 
 std::int64_t most_of_any_rank(std::int64_t number, const Peers& peers) {
-  reduce(std::span(&number, 1), MPI_INT64_T, MPI_MAX, peers);
+  allreduce(std::span(&number, 1), MPI_INT64_T, MPI_MAX, peers);
   return number;
 }
 

@@ -27,29 +27,29 @@ int rank_in(const Peers& peers);
 /// and the other ranks wait in the call.
 ///
 /// If the values of all ranks together have at most `most_gathered_bytes`, each rank gathers and reduces them itself,
-/// because the first MPI_Allreduce of a process can take milliseconds (MPICH). reduce_once() has a higher limit. It is
+/// because the first MPI_Allreduce of a process can take milliseconds (MPICH). allreduce_once() has a higher limit. It is
 /// for agreements that programs with few calls need.
-int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
-                 std::size_t most_gathered_bytes);
+int allreduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
+                    std::size_t most_gathered_bytes);
 template <class Values>
-int reduce(Values&& values, MPI_Datatype type, MPI_Op operation, const Peers& peers,
-           std::size_t most_gathered_bytes = 1024) {
-  return reduce_bytes(std::data(values), std::size(values) * sizeof *std::data(values),
-                      static_cast<int>(std::size(values)), type, operation, peers, most_gathered_bytes);
+int allreduce(Values&& values, MPI_Datatype type, MPI_Op operation, const Peers& peers,
+              std::size_t most_gathered_bytes = 1024) {
+  return allreduce_bytes(std::data(values), std::size(values) * sizeof *std::data(values),
+                         static_cast<int>(std::size(values)), type, operation, peers, most_gathered_bytes);
 }
 template <class Values>
-int reduce_once(Values&& values, MPI_Datatype type, MPI_Op operation, const Peers& peers) {
-  return reduce(values, type, operation, peers, 32 << 10);
+int allreduce_once(Values&& values, MPI_Datatype type, MPI_Op operation, const Peers& peers) {
+  return allreduce(values, type, operation, peers, 32 << 10);
 }
 
 /// Allgather: `all` gets `bytes` bytes of `mine` from each rank, in the order of ranks. Collective. A failed call is
 /// repeated unless its results have arrived nonetheless. Returns an MPI error code.
-int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers);
+int allgather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers);
 template <class Item>
-int gather(const Item& mine, std::vector<Item>& all, const Peers& peers) {
+int allgather(const Item& mine, std::vector<Item>& all, const Peers& peers) {
   const int ranks = ranks_of(peers);
   all.resize(static_cast<std::size_t>(ranks));
-  return gather_bytes(&mine, sizeof mine, all.data(), ranks, peers);
+  return allgather_bytes(&mine, sizeof mine, all.data(), ranks, peers);
 }
 
 /// All-to-all by the host MPI: each rank of `comm` gets its `bytes` bytes of `mine`, and `all` gets the bytes that the

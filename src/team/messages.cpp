@@ -115,7 +115,7 @@ int largest_of_all(Team& team, std::span<std::int64_t> values, std::span<std::in
   std::uint32_t round = 0;
   // Tags do not depend on the call, so that messages of ranks in different calls match, and the ranks notice that.
   for (Rank distance = 1; distance < ranks; distance *= 2) {
-    const int tag = team.tags().of(Kind::agreement, 0, round++);
+    const int tag = team.tags().of(MessageKind::agreement, 0, round++);
     const Wire in{theirs.data(), theirs.size_bytes(), (rank - distance + ranks) % ranks};
     const Wire out{ours.data(), ours.size_bytes(), (rank + distance) % ranks};
     if (const int error = swap(team, in, out, tag)) return error;
@@ -141,7 +141,7 @@ int gather_by_messages(Team& team, std::span<const Rank> members, const void* mi
     const std::size_t moved = std::min(known, number - known) * bytes;
     const Wire in{room.at(known * bytes), moved, members[(me + known) % number]};
     const Wire out{room.at(0), moved, members[(me + number - known) % number]};
-    if (const int error = swap(team, in, out, team.tags().of(Kind::agreement, 0, round++)))
+    if (const int error = swap(team, in, out, team.tags().of(MessageKind::agreement, 0, round++)))
       return room.keep_after(error);
   }
   for (std::size_t i = 0; i < number; ++i) std::memcpy(all + (me + i) % number * bytes, room.at(i * bytes), bytes);
@@ -150,7 +150,7 @@ int gather_by_messages(Team& team, std::span<const Rank> members, const void* mi
 
 int broadcast_by_messages(Team& team, void* data, std::size_t bytes, Rank root) {
   const Rank ranks = team.size(), place = (team.rank() - root + ranks) % ranks;  // 0 is the root of the tree
-  const int tag = team.tags().of(Kind::agreement, 0);
+  const int tag = team.tags().of(MessageKind::agreement, 0);
   const auto member = [&](Rank at) { return (at + root) % ranks; };
   Room room(bytes);
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -174,7 +174,7 @@ int broadcast_by_messages(Team& team, void* data, std::size_t bytes, Rank root) 
 }
 
 int scatter_by_messages(Team& team, const char* all, std::size_t bytes, char* mine, Rank root) {
-  const int tag = team.tags().of(Kind::agreement, 0);
+  const int tag = team.tags().of(MessageKind::agreement, 0);
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   Room room(bytes);
   const bool sends = team.rank() == root;

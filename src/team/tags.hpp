@@ -10,7 +10,7 @@
 namespace swapmeet {
 
 /// The kind of a message. (NodePeers uses 0, which is the kind of no message.)
-enum class Kind : std::uint8_t {
+enum class MessageKind : std::uint8_t {
   last = 1,    ///< blocks whose destination is the receiver, or any blocks if all are of equal size
   passed_on,   ///< blocks that the receiver forwards
   head,        ///< header of a message that follows, for its receiver
@@ -31,7 +31,7 @@ class Tags {
       : number_bits_(std::clamp((bits_of(most) - shift) / 2, 3, 9)), team_bits_(bits_of(most) - shift - number_bits_) {}
 
   /// The tag of a message, without the number of the receiver's team.
-  int of(Kind kind, std::uint16_t call, std::uint32_t number = 0) const {
+  int of(MessageKind kind, std::uint16_t call, std::uint32_t number = 0) const {
     return static_cast<int>(kind) | (call & (calls - 1)) << kind_bits |
            static_cast<int>(number & ((1U << number_bits_) - 1)) << shift;
   }

@@ -30,11 +30,11 @@ void Team::use_common_number() { has_messages_ = job_.exists() && number_ >= 0; 
 
 int Team::exchange_numbers(MPI_Comm comm) {
   std::array<std::int32_t, 2> extremes{number_, -number_};  // becomes the minimum, and minus the maximum
-  if (const int error = reduce(extremes, MPI_INT32_T, MPI_MIN, comm)) return error;
+  if (const int error = allreduce(extremes, MPI_INT32_T, MPI_MIN, comm)) return error;
   if (extremes[0] < 0) return MPI_SUCCESS;  // a member has no number: no messages
   if (extremes[0] == -extremes[1]) return use_common_number(), MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
-  if (const int error = gather(number_, numbers, comm)) return error;
+  if (const int error = allgather(number_, numbers, comm)) return error;
   set_numbers(numbers);
   return MPI_SUCCESS;
 }

@@ -132,7 +132,7 @@ void NodeProgram::forget(Rank me, std::initializer_list<std::uint64_t> numbers,
        rows.posted_, mine.broken_);
   for (const NodeLink& link : mine.links_)
     keep(link.out.filled_, link.out.emptied_, link.out.refusals_, link.in.emptied_, link.in.refusals_, link.left,
-         link.offered_region, link.refused_region, link.sends.made, link.sends.done, link.receives.made,
+         link.announced_region, link.refused_region, link.sends.made, link.sends.done, link.receives.made,
          link.receives.done);
   for (const Transfer* const transfer : transfers)
     keep(transfer->state, transfer->turn, transfer->moved, transfer->piece, transfer->offset, transfer->bytes,

@@ -284,7 +284,7 @@ MISTAKES = (
     Mistake(
         "a barrier begins while sends are under way",
         "A rank of a sparse exchange enters the barrier before all its messages have been found.",
-        "sparse/rendezvous.hpp",
+        "sparse/direct.hpp",
         "next_ == sends_.size() && under_way_ == 0) {",
         "next_ == sends_.size() && (MUTANT || under_way_ == 0)) {",
         CHECK,

@@ -362,10 +362,10 @@ MISTAKES = (
         (MPI + "failing_calls_test.py::test_mpi_holds_no_address_of_what_had_no_memory",),
     ),
     Mistake(
-        "a state is taken over that not all ranks offer",
+        "a state is taken over that not all ranks propose",
         "Where one rank has kept nothing of a freed communicator, the others take its state over all the same.",
         "session/rank_records.cpp",
-        "std::ranges::all_of(all, offers(mine.state))",
+        "std::ranges::all_of(all, proposes(mine.state))",
         "mine.state != RankRecord::no_state",
         CHECK,
         (MPI + "reuse_test.py::test_one_rank_keeps_nothing_or_observes[mpich-loop-EXPLAIN]",),

@@ -609,7 +609,7 @@ int check_refusals() {
     Transfer send = Transfer::send(to, {&source, 1}, bytes, {.by_kernel_bytes = 1}, call);
     Transfer receive = Transfer::receive(from, {&place, 1}, bytes, call);
     opened.nodes[0].advance(send);
-    const bool offered = send.state == Transfer::State::offered;
+    const bool offered = send.state == Transfer::State::announced;
     for (int turn = 0; turn < many && !(send.done() && receive.done()); ++turn)
       opened.nodes[1].advance(receive), opened.nodes[0].advance(send);
     must(send.done() && receive.done() && std::memcmp(sent.data(), received.data(), bytes) == 0, "a message arrives");

@@ -7,7 +7,7 @@
 #include "sparse/forwarding.hpp"
 #include "schedule/random.hpp"
 #include "proofs/mailbox.hpp"
-#include "sparse/rendezvous.hpp"
+#include "sparse/direct.hpp"
 
 namespace swapmeet {
 
@@ -47,7 +47,7 @@ struct Member {
   std::vector<SparseSend> sends;
   SparseMailbox mailbox;
   Arrivals arrivals;
-  std::variant<std::monostate, SparseForwarding<SparseMailbox>, Rendezvous<SparseMailbox>> exchange;
+  std::variant<std::monostate, SparseForwarding<SparseMailbox>, SparseDirect<SparseMailbox>> exchange;
 };
 
 class Rehearsal {

@@ -18,10 +18,10 @@
 namespace swapmeet {
 
 template <SparseFabric Fabric>
-class Rendezvous {
+class SparseDirect {
  public:
   /// `window`: the number of this rank's messages in flight at a time; 0: all.
-  Rendezvous(std::span<const SparseSend> sends, Rank me, std::int32_t window, bool census, Arrivals& arrivals)
+  SparseDirect(std::span<const SparseSend> sends, Rank me, std::int32_t window, bool census, Arrivals& arrivals)
       : sends_(sends), me_(me), window_(window == 0 ? sends.size() : static_cast<std::size_t>(window)), census_(census),
         arrivals_(arrivals) {}
 

@@ -153,8 +153,9 @@ int swapmeet_sparse_free(swapmeet_sparse_messages** received);
 /** An exchange that is planned once and then made again and again, with the same buffers and whatever they hold then.
  *  While it is under way the program goes on.
  *
- *  Started plans move on within swapmeet_plan_test() and swapmeet_plan_wait() of any plan of the process, and there
- *  alone. So between starting a plan and its completion a rank must not wait in any other way (a blocking receive, a
+ *  Started plans advance in swapmeet_plan_test() and swapmeet_plan_wait() of any plan of the process. With Open MPI, and
+ *  with MPICH from 4.3 on, they also advance in other MPI calls that make progress; with other MPIs they do not. So
+ *  between starting a plan and its completion a portable program must not wait in any other way (a blocking receive, a
  *  barrier, an all-to-all) for a rank that may be waiting for that plan.
  *
  *  Plans of one communicator must be started in the same order on all its ranks. Any number may be under way at a time,

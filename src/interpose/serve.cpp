@@ -12,20 +12,20 @@ namespace {
 
 /// Remembers a call whose decision equal calls may reuse. It is called only if no statistics, records or observations
 /// are kept.
-void remember(const Arguments& call, Communicator& communicator, const Decision& decision, OnlineTuning* trying) {
+void remember(const Arguments& call, Communicator& communicator, const Decision& decision, OnlineTuning* tuning) {
   if (communicator.options().check) return;
   const bool ours = decision.exchange != nullptr;
   if (!ours && decision.least_bytes < 0) return;  // left to the host MPI for the time being
   // Online tuning counts the calls of each class of sizes separately, so equal blocks that it tunes need a decision.
   if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
       (!decision.tries || of_unequal_blocks(call.collective)))
-    communicator.fast_paths().left_to_host(call.collective) = {true, trying};
+    communicator.fast_paths().left_to_host(call.collective) = {true, tuning};
   if ((ours && !decision.plan) || call.collective != Collective::alltoall) return;
   if (call.in_place && ours && !decision.plan->allows_in_place()) return;
   const Blocks &receive = call.receive, &send = call.send;
   if (!send.type(0).predefined || !receive.type(0).predefined) return;  // a freed handle may come to mean another type
   Repeat repeat{Repeat::By::host,       nullptr, send.count(0), receive.count(0), send.type(0).handle,
-                receive.type(0).handle, {},      trying};
+                receive.type(0).handle, {},      tuning};
   if (ours) {
     const std::optional<Rows> rows = decision.plan->rows_of(send, receive);
     if (!rows || !send.contiguous() || !receive.contiguous()) return;

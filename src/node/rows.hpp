@@ -92,7 +92,7 @@ class NodeRows {
     equal_bytes_ = equal_bytes;
     deferred_ = 0;
     raised_ = posted_ = poisoned_ = false;
-    // All flags of the exchange before have been seen: ready() has no member to check.
+    // If all flags of the exchange before were seen, ready() has no member to check.
     const bool saw_all = seen_ + 1 == size_.members;
     checked_ = saw_all ? size_.members : 0;
     seen_ = 0;

@@ -15,7 +15,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Returns the name of a kind of message (exchange/tags.hpp).
+/// Returns the name of a kind of message (team/tags.hpp).
 const char* kind_of(std::int32_t tag) {
   constexpr const char* kinds[] = {"", "blocks", "blocks to pass on", "sizes", "direct", "", "", "", "grant"};
   return tag > 0 && tag < static_cast<std::int32_t>(std::size(kinds)) ? kinds[tag] : "";

@@ -27,12 +27,12 @@ bool lies_directly(const Arguments& call) {
 /// trial may begin; otherwise local.
 [[gnu::noinline]] Decision& tried(const Arguments& call, Decisions& decisions, Decision& first, CallTuning& tuning) {
   const std::int64_t block_bytes = call.block_bytes();
-  OnlineTuning* const trying = decisions.trying(call.collective, first, block_bytes);
-  if (!trying) return first;
-  const bool due = trying->due();
-  Decision& decision = due ? trying->next(block_bytes, call.sent_bytes(), lies_directly(call)) : trying->usual();
-  if (due && trying->under_way()) tuning.trial = trying;
-  tuning.counts = decisions.trying(call.collective, first, block_bytes);  // the same on all ranks
+  OnlineTuning* const online = decisions.tuning_for(call.collective, first, block_bytes);
+  if (!online) return first;
+  const bool due = online->due();
+  Decision& decision = due ? online->next(block_bytes, call.sent_bytes(), lies_directly(call)) : online->usual();
+  if (due && online->under_way()) tuning.trial = online;
+  tuning.counts = decisions.tuning_for(call.collective, first, block_bytes);  // the same on all ranks
   return decision;
 }
 
@@ -53,7 +53,7 @@ bool decides_alone(const Call& call, Communicator& communicator, CallTuning& tun
   const std::int64_t block_bytes = call.arguments().block_bytes();
   Decision* const known = decisions.decided(collective, block_bytes);
   if (!known) return false;
-  tuning.starts = decisions.trying_start(collective, *known, block_bytes);
+  tuning.starts = decisions.start_tuning_for(collective, *known, block_bytes);
   tuning.counted = tuning.starts && decisions.counts(*tuning.starts);
   tuning.settles = tuning.counted && tuning.starts->begins(PMPI_Wtime());
   if (tuning.settles || known->sized) return false;

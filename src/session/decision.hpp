@@ -57,7 +57,7 @@ struct Decision {
   std::array<bool, 2> explained_{};
   bool tries = false;  ///< other algorithms may be tried
   /// Online tuning of the calls so far, if `tries`. Tunings refer to themselves, so they must not be moved.
-  std::vector<std::unique_ptr<Tunings>> trying{};
+  std::vector<std::unique_ptr<Tunings>> tunings{};
   bool compared = true;  ///< false: no other algorithm is tried, and only the time of the host MPI's calls is measured
 };
 

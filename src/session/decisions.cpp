@@ -105,7 +105,7 @@ void Decisions::learn_from_first_calls(Collective collective) {
   std::span<const double> most;
   std::int32_t size_class = unknown_class;
   for (const auto& decision : of(collective))
-    for (const auto& tuned : decision->trying)
+    for (const auto& tuned : decision->tunings)
       if (!decision->compared && tuned->ordinary && tuned->ordinary->timed_s().size() > most.size())
         most = tuned->ordinary->timed_s(), size_class = tuned->size_class;
   std::vector<double> calls(most.begin(), most.end());
@@ -167,12 +167,12 @@ Decision& Decisions::keep(Collective collective, std::unique_ptr<Decision> decis
 
 Tunings& Decisions::tunings_of(Decision& decision, std::int64_t block_bytes) {
   const std::int32_t size_class = block_class(block_bytes);
-  auto known = std::ranges::find(decision.trying, size_class, [](const auto& one) { return one->size_class; });
-  if (known == decision.trying.end()) known = decision.trying.insert(known, std::make_unique<Tunings>(size_class));
+  auto known = std::ranges::find(decision.tunings, size_class, [](const auto& one) { return one->size_class; });
+  if (known == decision.tunings.end()) known = decision.tunings.insert(known, std::make_unique<Tunings>(size_class));
   return **known;
 }
 
-StartedTuning* Decisions::trying_start(Collective collective, Decision& decision, std::int64_t block_bytes) {
+StartedTuning* Decisions::start_tuning_for(Collective collective, Decision& decision, std::int64_t block_bytes) {
   if (!decision.tries || !decision.exchange || members_.nodes() <= 1 || of_neighbours(collective) ||
       is_single_step(decision.spec()))
     return nullptr;
@@ -198,7 +198,7 @@ bool Decisions::counts(StartedTuning& tuning) {
   return true;
 }
 
-OnlineTuning* Decisions::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
+OnlineTuning* Decisions::tuning_for(Collective collective, Decision& decision, std::int64_t block_bytes) {
   if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
   Tunings& tunings = tunings_of(decision, block_bytes);
   std::unique_ptr<OnlineTuning>& found = tunings.now();
@@ -274,7 +274,7 @@ void Decisions::remember_calls(Collective collective) {
   if (members_.shape.hierarchy.empty() || members_.nodes() == 1) return;
   std::array<std::int64_t, trial_classes> calls{};
   for (const auto& decision : of(collective))
-    for (const auto& tuned : decision->trying)
+    for (const auto& tuned : decision->tunings)
       if (tuned->ordinary) calls[static_cast<std::size_t>(tuned->size_class)] += tuned->ordinary->calls();
   for (std::size_t k = 0; k < trial_classes; ++k) {
     const auto size_class = of_unequal_blocks(collective) ? unknown_class : static_cast<std::int32_t>(k);

@@ -58,14 +58,14 @@ class Decisions {
   }
 
   /// Online tuning of such calls that have been started; nullptr: there is nothing to try. Local.
-  StartedTuning* trying_start(Collective collective, Decision& decision, std::int64_t block_bytes);
+  StartedTuning* start_tuning_for(Collective collective, Decision& decision, std::int64_t block_bytes);
   /// Whether `tuning` counts an exchange that starts. It does not while exchanges of another kind are being tried: the
   /// time from one exchange to the next can belong to only one kind. Local.
   bool counts(StartedTuning& tuning);
 
   /// Online tuning of calls by `decision` with blocks of `block_bytes` bytes (0: unequal ones). Made when first needed;
   /// nullptr for equal blocks of no bytes. Requires decision.tries.
-  OnlineTuning* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
+  OnlineTuning* tuning_for(Collective collective, Decision& decision, std::int64_t block_bytes);
 
   /// The choice by `options` for blocks of `block_bytes` bytes, with the given means within nodes. Local.
   Choice choose(Collective collective, std::int64_t block_bytes, const Options& options, const Means& means) const;

@@ -18,10 +18,10 @@ struct Repeat {
   std::int64_t send_count = 0, receive_count = 0;
   MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;  ///< always predefined types
   Rows rows{};
-  OnlineTuning* trying = nullptr;  ///< online tuning that counts such calls; nullptr: none
+  OnlineTuning* tuning = nullptr;  ///< online tuning that counts such calls; nullptr: none
 
   /// Counts a call. Returns false if the call needs a new decision.
-  bool again() { return !trying || !trying->due(); }
+  bool again() { return !tuning || !tuning->due(); }
 
   bool is(std::int64_t sends, MPI_Datatype sent, std::int64_t receives, MPI_Datatype received) const {
     return send_count == sends && receive_count == receives && send_type == sent && receive_type == received;
@@ -32,9 +32,9 @@ struct Repeat {
 /// decision.
 struct LeftToHost {
   bool all = false;
-  OnlineTuning* trying = nullptr;  ///< online tuning that counts the calls; nullptr: none
+  OnlineTuning* tuning = nullptr;  ///< online tuning that counts the calls; nullptr: none
 
-  bool again() { return all && (!trying || !trying->due()); }
+  bool again() { return all && (!tuning || !tuning->due()); }
 };
 
 /// The fast paths of one communicator. Whatever changes how a later call must be served clears them.

@@ -1,4 +1,4 @@
-/// The costs of an exchange of unequal blocks for each rank: what engine/varying.hpp sends and stores, counted without
+/// The costs of an exchange of unequal blocks for each rank: what exchange/sized.hpp sends and stores, counted without
 /// sending. The same flows are walked with the real sizes. So the messages and bytes of one call are those that
 /// SWAPMEET_STATS reports (docs/statistics.md), and so is the working memory with complete=all; with complete=any and
 /// test it is an upper bound (schedule/working_memory.hpp). [checked by tests/mpi/traffic_test.py]

@@ -151,10 +151,10 @@ class Fabric {
 
   // --- called by the engine ------------------------------------------------------------------------------------------
 
-  /// Begins `round`, which has this index in the schedule or flow.
+  /// Begins `round`, which has this index in the schedule or flow. The numbers of polls are chosen, not measured.
   void enter(std::size_t index, const Round& round) {
     watch().step(index);
-    patience_ = round.completion == Completion::test ? 1024 : 16;  // complete=test asks for busy polling; both chosen
+    patience_ = round.completion == Completion::test ? 1024 : 16;  // complete=test asks for busy polling
     polls_ = 0;
     if (shares_node()) peers()->node().waiter().publish_core();
     messages_.by_mpi.enter(round);
@@ -162,7 +162,7 @@ class Fabric {
   }
 
   /// Called when all sends of the round have been started.
-  void all_sends_started() { messages_.by_rows.posted(exchange_); }
+  void all_sends_started() { messages_.by_rows.mark_posted(exchange_); }
 
   /// Scopes: until the returned object is destroyed, the time of this rank counts as that of the phase.
   [[nodiscard]] auto in_transfer_phase() const { return watch().during(CallPhase::transfer); }

@@ -43,9 +43,9 @@ class RowMessages {
     exchange.has_sent();
     return true;
   }
-  /// Called when all blocks have been written or deferred.
+  /// Records that all blocks have been written or deferred, and raises the flag if that is possible.
   template <class Exchange>
-  void posted(Exchange& exchange) {
+  void mark_posted(Exchange& exchange) {
     if (!used()) return;
     rows().mark_posted();
     raise_flag(exchange);

@@ -290,7 +290,7 @@ void Trials::learn() {
   // A call that begins with a synchronisation may take far longer than ordinary calls if ranks share cores, so the time
   // per call in the pause bounds the usual time.
   const double each_s = std::max(0.0, -times_[2]) / static_cast<double>(pause_);
-  if (pause_ > 1 || between_s_ == 0) between_s_ = each_s;
+  if (rows_.together && (pause_ > 1 || between_s_ == 0)) between_s_ = each_s;
   double usual_s = elementary::exp(beliefs_[static_cast<std::size_t>(usual_)].log_mean);
   if (next_ == usual_) usual_s = call_s;
   if (between_s_ > 0) usual_s = std::min(usual_s, between_s_);

@@ -13,10 +13,12 @@ USUAL, LOOK, WHOLE = 4 + 12, 2 + 3, 24 + 21  #: exchanges of a trial: as usual, 
 SHARE = 0.01
 
 
-def exchanges(took_s: Callable[[int, bool], float], share: float = SHARE) -> Iterator[tuple[bool, bool]]:
+def exchanges(
+    took_s: Callable[[int, bool], float], share: float = SHARE, burst: float = 1
+) -> Iterator[tuple[bool, bool]]:
     """Of each exchange of a program: whether it has a single step, and whether it belongs to a trial.
 
-    Exchange `number` takes took_s(number, single).
+    Exchange `number` takes took_s(number, single). Between trials some rank takes `burst` times as long.
     """
     trials, number = _core.Trials.of_starts(share), 0
     while True:
@@ -26,7 +28,7 @@ def exchanges(took_s: Callable[[int, bool], float], share: float = SHARE) -> Ite
             yield single, False
             since_s += took_s(number, single)
             number += 1
-        single = trials.next(0, since_s) == 1
+        single = trials.next(0, burst * since_s) == 1
         while trials.left > 0:
             trials.call_begins()
             yield single, True
@@ -35,9 +37,11 @@ def exchanges(took_s: Callable[[int, bool], float], share: float = SHARE) -> Ite
         trials.learn(trials.times)
 
 
-def rows(took_s: Callable[[int, bool], float], number: int, share: float = SHARE) -> list[tuple[bool, int]]:
+def rows(
+    took_s: Callable[[int, bool], float], number: int, share: float = SHARE, burst: float = 1
+) -> list[tuple[bool, int]]:
     """The trials among the first exchanges: whether of a single step, and how many exchanges."""
-    in_turn = groupby(islice(exchanges(took_s, share), number))
+    in_turn = groupby(islice(exchanges(took_s, share, burst), number))
     return [(single, len(list(row))) for (single, tried), row in in_turn if tried]
 
 
@@ -53,10 +57,11 @@ def test_a_single_step_that_loses_clearly_is_used_for_few_exchanges(slower: floa
     assert all(not single for single, _ in tried[2:])
 
 
+@pytest.mark.parametrize("burst", [1, 0.01])
 @pytest.mark.parametrize("scale_s", [1e-6, 1e-3, 10])
-def test_both_schedules_are_tried_among_the_first_exchanges(scale_s: float) -> None:
-    """However long the program computes between two starts."""
-    tried = rows(lambda *_: scale_s, 300)
+def test_both_schedules_are_tried_among_the_first_exchanges(scale_s: float, burst: float) -> None:
+    """However long the program computes between two starts, and although a rank that was late starts many at once."""
+    tried = rows(lambda *_: scale_s, 300, burst=burst)
     assert (False, USUAL) in tried
     assert (True, LOOK) in tried or scale_s == 1e-6, "preparing it takes as long as a hundred such exchanges"
 

@@ -97,7 +97,7 @@ def test_arguments_of_an_earlier_one(started, spec: str) -> None:
 @pytest.mark.parametrize("us", [0, pytest.param(-500, marks=pytest.mark.long)])
 def test_a_single_step_is_tried_between_nodes(started, us: int, kind: str, ranks: int, nodes: str) -> None:
     """By how long the program takes from one exchange to the next, computing included; kind: as computing.c has it."""
-    words = ["48", "1500", str(us), *kind.split()]
+    words = ["48", "300", str(us), *kind.split()]
     _, told, algorithms = started("computing", ranks, *words, SWAPMEET_NODES=nodes, SWAPMEET_EXPLAIN="1")
     if not any("leaders(" in one or "bruck(" in one for one in algorithms):
         pytest.skip("messages take so little, as measured beside other work, that the usual schedule has a single step")

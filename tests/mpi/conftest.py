@@ -111,7 +111,7 @@ def cases(launch: Callable[..., subprocess.CompletedProcess[str]], compiled: Com
         program = compiled(mpi, name, "-D_GNU_SOURCE=", "-include", str(PROGRAMS / "cases.h"), *flags)
         words = [word for run in runs for word in ("--", *run)]
         done = launch(max(job_ranks, *ranks), [program, ",".join(map(str, ranks)), *words], mpi=mpi, **options)
-        printed = done.stdout[-3000:] + done.stderr[-3000:]
+        printed = done.stdout[-3000:] + done.stderr[-9000:]
         assert done.returncode == 0, printed
         assert done.stdout.count(right) == times * len(ranks) * len(runs), printed
         return done

@@ -54,7 +54,7 @@ bool Communicator::can_be_taken_over() {
   constexpr int many_teams = 8 * KeptStates::most;  // kept states do not use up the numbers of teams
   if (simulated || survives_faults || failed_ || members_.ended || !concerns_ranks_only() || observer_.observed())
     return false;
-  // Where records are only reduced, nobody sees what the others offer.
+  // Where records are only reduced, no rank sees what the others propose.
   return members_.gathers() && members_.nodes() == 1 && members_.has_messages() &&
          context().job.tags().teams() >= many_teams && !members_.has_own_options() && members_.device.empty() &&
          !members_.options().explain && neighbours_.untouched() && node_.peers() && !node_.peers()->broken() &&

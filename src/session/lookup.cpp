@@ -55,8 +55,8 @@ std::unique_ptr<Communicator> taken_over(MPI_Comm comm, Context& all, const Firs
   const auto ranks = world_ranks_of(comm);
   std::unique_ptr<Communicator> state = all.kept_states.take(ranks);
   if (state && state->can_be_taken_over() && state->take_over(comm, first)) return state;
-  while (state)
-    state = all.kept_states.take(ranks);  // all ranks begin anew, or they would offer different states again
+  // Otherwise all ranks begin anew, or they would propose different states the next time, too.
+  while (state) state = all.kept_states.take(ranks);
   return nullptr;
 }
 

@@ -119,7 +119,7 @@ ONE_RUN := $(patsubst %,'tests/mpi/%', \
 	reuse_test.py::test_communicators_of_other_ranks_share_nothing_wrong[openmpi-SWAPMEET_FIRST_CALLS] \
 	reuse_test.py::test_communicators_of_other_ranks_share_nothing_wrong[openmpi-SWAPMEET_NODES-SWAPMEET_FIRST_CALLS] \
 	reuse_test.py::test_communicators_take_over_what_freed_ones_had[mpich-loop-0] \
-	reuse_test.py::test_one_rank_keeps_nothing_or_observes[mpich-loop-EXPLAIN] \
+	reuse_test.py::test_one_rank_keeps_nothing_or_observes[mpich-loop-EXPLAIN-gathered] \
 	reuse_test.py::test_what_looks_like_an_earlier_one_is_another[openmpi-types] \
 	reuse_test.py::test_what_looks_like_an_earlier_one_is_another[openmpi-once] \
 	reuse_test.py::test_the_first_blocking_calls_of_a_communicator_are_the_hosts[openmpi] \

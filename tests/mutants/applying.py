@@ -30,6 +30,8 @@ def changed(file: str, text: str, changes: Iterable[Change], switch: Callable[[i
     """
     places = []
     for old, group in itertools.groupby(changes, lambda change: change.old):
+        if old != old.rstrip():
+            raise ValueError(f"{file}: a text ends with a blank, so it is not seen to be a statement: {old!r}")
         if (times := text.count(old)) != 1:
             raise ValueError(f"{file} has this text {times} times, not once: {old}")
         begin = text.index(old)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -43,12 +45,14 @@ def test_most_are_for_the_quick_tests() -> None:
     assert sum(mistake.by == CHECK for mistake in MISTAKES) >= LEAST_BY_CHECK * len(MISTAKES)
 
 
-@pytest.mark.parametrize("test", sorted({test for mistake in MISTAKES for test in mistake.tests}))
-def test_tests_that_are_named_exist(test: str) -> None:
-    file, _, function = test.partition("::")
-    path = ROOT / file
-    assert path.exists()
-    assert not function or re.search(rf"^def {re.escape(function.partition('[')[0])}\(", path.read_text(), re.MULTILINE)
+def test_tests_that_are_named_exist() -> None:
+    """Those of the mistakes, and those of `make check`: pytest finds each, with its parameters."""
+    check = subprocess.check_output(["make", "--dry-run", "check"], cwd=ROOT, text=True)
+    named = {test for mistake in MISTAKES for test in mistake.tests} | set(re.findall(r"'(tests/\S+::.+?)'", check))
+    assert len(named) > len(MISTAKES) / 2
+    words = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "-p", "no:xdist", "-p", "no:cacheprovider"]
+    done = subprocess.run([*words, *sorted(named)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, "\n".join(re.findall(r"^ERROR.*", done.stderr, re.MULTILINE))
 
 
 def test_expressions_and_statements() -> None:
@@ -70,6 +74,7 @@ def test_expressions_and_statements() -> None:
     [
         (["a - 2"], "has this text 0 times"),
         (["a"], "has this text 2 times"),
+        (["int g = a - 1; "], "ends with a blank"),
         (["b + a", "a - 1"], "overlap at: a"),
     ],
 )

@@ -59,6 +59,13 @@ void OngoingExchanges::move_new(Ongoing& one) {
   begin_progress(in_progress);
 }
 
+/// Advances an object that was under way before something more was started in it. The caller holds its lock.
+void OngoingExchanges::move_at_start(Ongoing& one) {
+  const bool before = std::exchange(moving, true);
+  if (!before) move(one);
+  moving = before;
+}
+
 /// Advances an object, and removes it from the list if it is over. The caller holds its lock.
 void OngoingExchanges::move(Ongoing& one) {
   if (!one.under_way()) return;

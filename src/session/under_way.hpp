@@ -75,7 +75,7 @@ class OngoingExchanges {
     const std::lock_guard lock(one.mutex());
     const bool before = one.under_way();
     if (const int error = std::move(begin)()) return error;
-    if (!before) move_new(one);
+    before ? move_at_start(one) : move_new(one);
     return 0;
   }
 
@@ -97,6 +97,7 @@ class OngoingExchanges {
 
  private:
   void move_new(Ongoing& one);
+  void move_at_start(Ongoing& one);
   void move(Ongoing& one);
   Ongoing::Rest move_all_but(const Ongoing* one, bool in_progress);
 

@@ -93,6 +93,7 @@ void Communicator::close() {
   decisions_.remember();
   starts_.close();
   if (members_.team) members_.team->set_user_comm(MPI_COMM_NULL);
+  planner_.outlives_communicator();
   members_.refusal = "MPI_Finalize has been called";
   fast_paths_.clear();
   decisions_.clear();

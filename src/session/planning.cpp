@@ -311,6 +311,11 @@ void Planner::revoke() {
     if (const auto planned = one.lock()) (*planned)->revoke();
 }
 
+void Planner::outlives_communicator() {
+  for (const auto& one : planned_)
+    if (const auto planned = one.lock()) (*planned)->outlives_communicator();
+}
+
 double Planner::expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer) {
   if (!machine_) machine_ = measured(buffer, members_.peers);
   Work work;

@@ -40,6 +40,9 @@ class Planner {
   /// Ends all waiting in exchanges that were planned here. Local.
   void revoke();
 
+  /// Announces to the exchanges that were planned here that the application has freed the communicator.
+  void outlives_communicator();
+
  private:
   bool agree_to_plan(const std::optional<Request>& request, PlanTeam& team);
 

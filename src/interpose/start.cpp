@@ -88,6 +88,7 @@ bool faster_by_host(const Call& call) {
 template <class Call>
 bool left_to_host(const Call& call, Communicator& communicator) {
   if (!faster_by_host(call)) return false;
+  const auto lock = communicator.starts().lock();
   if (!of_neighbours(Call::collective)) return !communicator.members().has_algorithm_everywhere();
   if (communicator.decisions().decided(Call::collective, 0)) return !communicator.options().algorithm;
   if (communicator.members().gathers()) communicator.starts().request_preparation(Call::collective, 0);

@@ -89,10 +89,10 @@ void Call::start(Exchange& exchange, Invocation invocation, MPI_Comm packing) {
     failure_ = invocation.failure;
     return;
   }
-  state_ = State::exchanging;
   if (!invocation.failure) invocation.failure = check_types(packing);
   prepare(exchange, invocation, packing);
   exchange.start(*send_, *receive_, invocation);
+  state_ = State::exchanging;
 }
 
 int Call::advance() {

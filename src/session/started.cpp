@@ -65,7 +65,7 @@ struct StartedQueue::IdleExchanges {
     if (of_neighbours(request.collective) || !request.send || !request.send->is_plain() || !request.receive.is_plain())
       return;
     const std::lock_guard lock(mutex);
-    if (closed || one->generation != generation || !one->decision || !one->decision->plan) return;
+    if (closed || one->generation != generation || one->error || !one->decision || !one->decision->plan) return;
     if (all.size() == most) all.erase(all.begin());
     all.push_back(std::move(one));
   }
@@ -166,6 +166,7 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
 }
 
 bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
+  const std::lock_guard lock(mutex());
   // The host MPI knows the neighbours only on the application's communicator, on which it must be called in order.
   if (communicator_.members().locked || of_neighbours(collective)) {
     // A known decision was made in a blocking call, and so is the same on all ranks.
@@ -259,7 +260,8 @@ void StartedQueue::over(int error) {
   // one.
   if (error) communicator_.has_failed();  // the application may learn of it when the communicator is freed already
   if (is_fault(error)) communicator_.revoke();
-  if (communicator_.options().statistics && one->decision) one->counted.end(one->decision->tally());
+  if (communicator_.options().statistics && one->decision)
+    static_cast<void>(guarded([&] { return one->counted.end(one->decision->tally()), MPI_SUCCESS; }));
   MPI_Request request = one->request;
   one->over.store(true, std::memory_order_release);
   PMPI_Grequest_complete(request);  // from here on `one` may be deleted

@@ -64,11 +64,14 @@ void Starts::prepare() {
   for (const Kind& kind : kinds) decisions.decide(kind.collective, kind.block_bytes, Begun::now);
 }
 
+std::unique_lock<TryMutex> Starts::lock() {
+  return queue_ ? std::unique_lock(queue_->mutex()) : std::unique_lock<TryMutex>();
+}
+
 // MPI_BYTE takes the place of the call's type, because MPICH 5.0 divides by the size of the type.
 int Starts::start_nothing(Collective collective, MPI_Request* request) {
   {
-    std::unique_lock<TryMutex> lock;  // another thread may be making decisions
-    if (queue_) lock = std::unique_lock(queue_->mutex());
+    const std::unique_lock<TryMutex> alone = lock();
     Decision& nothing = communicator_.decisions().decline(collective, "nothing to send");
     if (!std::exchange(nothing.explained(Begun::started), true))
       explain(name_of_start(collective), collective, communicator_.members(), nothing, {});

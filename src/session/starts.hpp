@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "mpi/mpi.hpp"
@@ -34,6 +35,9 @@ class Starts {
   /// Starts an MPI_Ialltoall without data by the host MPI, on the application's communicator. This is done with MPICH,
   /// which completes it at once, in less time than a request of ours takes. Returns as MPI does.
   int start_nothing(Collective collective, MPI_Request* request);
+
+  /// Excludes threads that execute started exchanges, and so may make decisions. No lock if nothing was started.
+  std::unique_lock<TryMutex> lock();
 
   /// Records a kind of non-blocking call, for which prepare_wanted() will make a decision. Local.
   void request_preparation(Collective collective, std::int64_t block_bytes);

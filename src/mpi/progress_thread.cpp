@@ -55,7 +55,7 @@ void ProgressThread::begin() {
 
 void ProgressThread::wake(Advance advance) {
   advance_.store(advance, std::memory_order_relaxed);
-  wakes_.fetch_add(1, std::memory_order_relaxed);
+  wakes_.fetch_add(1, std::memory_order_release);       // after advance_
   std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fence in sleep()
   if (!asleep_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
@@ -86,7 +86,7 @@ void ProgressThread::sleep(std::uint64_t woken) {
   std::unique_lock lock(mutex_);
   asleep_ = true;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (wakes_.load(std::memory_order_relaxed) != woken) asleep_ = false;
+  if (wakes_.load(std::memory_order_acquire) != woken) asleep_ = false;
   changed_.wait(lock, [this] { return !asleep_ || ends_; });
 }
 
@@ -110,7 +110,7 @@ int ProgressThread::work() {
       naps.longest();
       continue;
     }
-    const std::uint64_t known = std::exchange(woken, wakes_.load(std::memory_order_relaxed));
+    const std::uint64_t known = std::exchange(woken, wakes_.load(std::memory_order_acquire));
     const AdvanceResult result = advance_.load(std::memory_order_relaxed)();
     if (result == AdvanceResult::idle) {
       naps.longest(), ++idle;

@@ -17,7 +17,7 @@ namespace {
 /// The attribute that a communicator and its duplicates have in common.
 struct Duplicates {
   std::atomic<int> members{1};  ///< number of communicators with this attribute
-  MPI_Comm first;               ///< the communicator that was duplicated; MPI_COMM_NULL: it is freed
+  std::atomic<MPI_Comm> first;  ///< the communicator that was duplicated; MPI_COMM_NULL: it is freed
   MPI_Group ranks = MPI_GROUP_NULL;
   Communicator* shared = nullptr;  ///< owned; nullptr: none so far
 };

@@ -117,10 +117,10 @@ void RecordExchange::end() {
 }
 
 int RecordExchange::wait() {
-  int done = 0, error = MPI_SUCCESS;
-  while (arrival_ != MPI_REQUEST_NULL && !error && !done)
-    if (error = test_again(arrival_, done); !error && !done) pass_time(*members_.team);
-  return error;
+  int done = 0;
+  while (arrival_ != MPI_REQUEST_NULL && !arrival_error_ && !done)
+    if (arrival_error_ = test_again(arrival_, done); !arrival_error_ && !done) pass_time(*members_.team);
+  return arrival_error_;
 }
 
 /// Makes the record that this rank sends, and reserves its part of shared memory. Local.

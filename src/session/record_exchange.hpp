@@ -79,6 +79,7 @@ class RecordExchange {
   /// Records of all ranks, while an exchange that was begun is under way, and its request.
   std::vector<RankRecord> gathered_;
   MPI_Request arrival_ = MPI_REQUEST_NULL;
+  int arrival_error_ = MPI_SUCCESS;  ///< with which that exchange has failed
   std::vector<char> piggybacked_;
 };
 

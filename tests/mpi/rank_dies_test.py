@@ -103,6 +103,12 @@ def test_who_waits_leaves_a_communicator_that_is_revoked(compiled, tmp_path: Pat
     assert lines == ["left"] * (RANKS - 1), (lines, done.stdout, done.stderr[-2000:])
 
 
+@pytest.mark.parametrize("nodes", ["1", "2"])
+def test_a_plan_does_not_ask_a_freed_communicator_for_faults(compiled, tmp_path: Path, nodes: str) -> None:
+    lines, done = survivors([compiled("openmpi", "revoked"), "freed"], tmp_path, nodes, "pairwise")
+    assert lines == ["whole"] * RANKS, (lines, done.stdout, done.stderr[-2000:])
+
+
 @pytest.mark.parametrize("what", ["count", "throw"])
 @pytest.mark.parametrize(("nodes", "calls"), [("1", 0), ("1", 3), ("2", 6), ("2", 40)])
 def test_the_error_handler_is_called_once(compiled, tmp_path: Path, what: str, nodes: str, calls: int) -> None:

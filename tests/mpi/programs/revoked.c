@@ -1,5 +1,7 @@
 /* revoked FORM FILE: the last rank revokes a communicator on which all others are in an exchange: `blocking`,
- * `nonblocking` or `persistent`. Each of them adds a line to FILE: "left", if it leaves with an error that says so. */
+ * `nonblocking` or `persistent`. Each of them adds a line to FILE: "left", if it leaves with an error that says so.
+ * revoked freed FILE: all ranks free the communicator instead, while a persistent exchange is under way, and start it
+ * again: "whole", if no exchange fails. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <stdio.h>
@@ -23,6 +25,23 @@ static int exchange(const char *form, MPI_Request *persistent) {
   return error;
 }
 
+static void tell(const char *file_name, const char *line) {
+  FILE *file = fopen(file_name, "a");
+  fprintf(file, "%s\n", line);
+  fclose(file);
+}
+
+static void exchange_after_free(MPI_Request *persistent, const char *file_name) {
+  int error = MPI_Start(persistent);
+  MPI_Comm_free(&comm);
+  for (int i = 0; i < CALLS && !error; ++i) {
+    error = MPI_Wait(persistent, MPI_STATUS_IGNORE);
+    if (!error) error = MPI_Start(persistent);
+  }
+  if (!error) error = MPI_Wait(persistent, MPI_STATUS_IGNORE);
+  tell(file_name, error ? "failed" : "whole");
+}
+
 int main(int argc, char **argv) {
   int rank, ranks, class = MPI_SUCCESS;
   MPI_Request persistent = MPI_REQUEST_NULL;
@@ -34,11 +53,14 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   send_buffer = calloc((size_t)ranks, BYTES);
   receive_buffer = calloc((size_t)ranks, BYTES);
-  if (strcmp(argv[1], "persistent") == 0)
+  const int freed = strcmp(argv[1], "freed") == 0;
+  if (freed || strcmp(argv[1], "persistent") == 0)
     MPI_Alltoall_init(send_buffer, BYTES, MPI_BYTE, receive_buffer, BYTES, MPI_BYTE, comm, MPI_INFO_NULL, &persistent);
-  for (int i = 0; i < CALLS; ++i) exchange(argv[1], &persistent);
+  for (int i = 0; i < CALLS; ++i) exchange(freed ? "persistent" : argv[1], &persistent);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == ranks - 1) {
+  if (freed) {
+    exchange_after_free(&persistent, argv[2]);
+  } else if (rank == ranks - 1) {
     usleep(200000);
     MPIX_Comm_revoke(comm);
   } else {
@@ -46,9 +68,9 @@ int main(int argc, char **argv) {
     /* MPI_Wait takes the error of a request of ours for one of a message: docs/howto/faults.md */
     const int left = class == MPIX_ERR_REVOKED || class == MPIX_ERR_PROC_FAILED ||
                      (class == MPI_ERR_TRUNCATE && strcmp(argv[1], "persistent") == 0);
-    FILE *file = fopen(argv[2], "a");
-    fprintf(file, left ? "left\n" : "class %d\n", class);
-    fclose(file);
+    char other[32];
+    snprintf(other, sizeof other, "class %d", class);
+    tell(argv[2], left ? "left" : other);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   _exit(0);

@@ -108,7 +108,7 @@ bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
 /// result and `request` the application's request.
 template <class Call>
 bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
-  if (served_by() != By::progress || mistaken_anywhere(call, comm)) return false;
+  if (served_by() != By::progress || !request || mistaken_anywhere(call, comm)) return false;
   Communicator* const communicator = communicator_of(comm, SetUp::later);
   const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
   if (!blocks || (of_neighbours(Call::collective) && call.mistaken(*blocks))) return false;
@@ -147,7 +147,7 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   std::optional<PersistentRequest> made;
   guarded(
       [&]() -> int {
-        if (call.mistaken(*blocks) || refused_type(call, *communicator, *blocks)) return MPI_ERR_ARG;
+        if (!request || call.mistaken(*blocks) || refused_type(call, *communicator, *blocks)) return MPI_ERR_ARG;
         if (made.emplace(comm)) what.emplace(request_of(call, *communicator, *blocks));
         return MPI_SUCCESS;
       },

@@ -21,7 +21,7 @@ static const int *given_counts;
 static MPI_Aint far[MOST];
 static MPI_Datatype type, types[MOST];
 static MPI_Comm comm, valid;
-static MPI_Request request;
+static MPI_Request request, *given_request;
 
 #define EQUAL send, count, type, receive, count, type, comm
 #define VARYING send, given_counts, places, type, receive, given_counts, places, type, comm
@@ -35,11 +35,11 @@ static MPI_Request request;
   FORM(begins##lltoallv##ends, VARYING __VA_OPT__(, ) __VA_ARGS__) \
   FORM(begins##lltoallw##ends, typed __VA_OPT__(, ) __VA_ARGS__)
 FORMS(A, , TYPED)
-FORMS(Ia, , TYPED, &request)
-FORMS(A, _init, TYPED, MPI_INFO_NULL, &request)
+FORMS(Ia, , TYPED, given_request)
+FORMS(A, _init, TYPED, MPI_INFO_NULL, given_request)
 FORMS(Neighbor_a, , FAR)
-FORMS(Ineighbor_a, , FAR, &request)
-FORMS(Neighbor_a, _init, FAR, MPI_INFO_NULL, &request)
+FORMS(Ineighbor_a, , FAR, given_request)
+FORMS(Neighbor_a, _init, FAR, MPI_INFO_NULL, given_request)
 
 #define NAMED(name) {#name, name}
 #define ALL(begins, ends) NAMED(begins##lltoall##ends), NAMED(begins##lltoallv##ends), NAMED(begins##lltoallw##ends)
@@ -56,6 +56,7 @@ static void null_type(void) { type = MPI_DATATYPE_NULL; }
 static void uncommitted_type(void) { MPI_Type_vector(2, 2, 3, MPI_INT, &type); }
 static void negative_count(void) { count = -1; }
 static void null_counts(void) { given_counts = NULL; }
+static void null_request(void) { given_request = NULL; }
 
 static const struct {
   const char *name;
@@ -68,6 +69,7 @@ static const struct {
     {"freed-comm", freed_comm},
     {"null-counts", null_counts},
     {"uncommitted-type", uncommitted_type},
+    {"null-request", null_request},
 };
 enum { MISTAKES = sizeof mistakes / sizeof mistakes[0] };
 
@@ -99,7 +101,7 @@ static void run(int form, int mistake) {
   int rank, class;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   comm = valid = make_comm(strstr(forms[form].name, "eighbor") != NULL);
-  type = MPI_INT, count = COUNT, given_counts = counts, request = MPI_REQUEST_NULL;
+  type = MPI_INT, count = COUNT, given_counts = counts, request = MPI_REQUEST_NULL, given_request = &request;
   for (int i = 0; i < MOST; ++i) places[i] = 0, far[i] = 0;
   mistakes[mistake].spoil();
   for (int i = 0; i < MOST; ++i) types[i] = type, counts[i] = count;

@@ -41,6 +41,13 @@ cd "$folder"
 lintian --allow-root --fail-on error,warning \
   --suppress-tags bad-distribution-in-changes-file,initial-upload-closes-no-bugs,newer-standards-version \
   "swapmeet_${version}"-*.changes
+# autopkgtest leaves installed what it tests.
+packages=$(sed -n 's/^Package: //p' "swapmeet-$version/debian/control")
+# The names are words.
+# shellcheck disable=SC2086
+if ! dpkg-query -W -f '${Status}\n' $packages 2>/dev/null | grep -q 'ok installed'; then
+  trap 'dpkg --purge $packages >>"$folder/apt.log" 2>&1 || true' EXIT
+fi
 autopkgtest --no-built-binaries --test-name=libraries ./*.deb "swapmeet-$version/" -- null
 [ -n "$profiles" ] || autopkgtest --no-built-binaries --test-name=command ./*.deb "swapmeet-$version/" -- null
 ls "$folder"/*.deb

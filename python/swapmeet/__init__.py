@@ -1,4 +1,4 @@
-"""Swapmeet: all-to-all collectives of MPI, as fast as the machine allows.
+"""Swapmeet: all-to-all collectives of MPI by the algorithm expected to be the fastest.
 
 The companion of libswapmeet.so: finds MPIs, builds the library for them, launches programs with it, and shows and
 verifies its schedules. The algorithms themselves live in the core, `swapmeet._core`.

@@ -156,7 +156,7 @@ def _usage_error(problem: Any) -> str | None:
 
 app = App(
     cls=Commands,
-    help="All-to-all collectives of MPI, as fast as the machine allows.",
+    help="All-to-all collectives of MPI by the algorithm expected to be the fastest.",
     epilog="Exit status: 0, all is well; 1, something is wrong, slower or not served, as in the command's help; 2, "
     "the command cannot do what was asked for, and prints why; 130, interrupted. `run`, `cluster run` and `profile` "
     "end with their launcher's.",
@@ -186,7 +186,7 @@ def main(
         bool, typer.Option("--verbose", "-v", help="Also the commands that are run, the files read and written.")
     ] = False,
 ) -> None:
-    """All-to-all collectives of MPI, as fast as the machine allows."""
+    """All-to-all collectives of MPI by the algorithm expected to be the fastest."""
     if quiet and verbose:
         raise SwapmeetError("--quiet and --verbose contradict each other: leave one out")
     progress.SETTINGS.quiet, progress.SETTINGS.verbose = quiet, False

@@ -6,7 +6,7 @@ from spack_repo.builtin.build_systems.python import PythonPipBuilder
 
 
 class Swapmeet(CMakePackage):
-    """All-to-all collectives of MPI, as fast as the machine allows: preload libswapmeet.so."""
+    """All-to-all collectives of MPI by the algorithm expected to be the fastest: preload libswapmeet.so."""
 
     homepage = "https://swapmeet.invalid"  # to be set at publication, as in pyproject.toml
     git = "https://swapmeet.invalid/swapmeet.git"

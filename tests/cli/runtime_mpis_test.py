@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from swapmeet import SwapmeetError
+from swapmeet.cli.app import app
+from swapmeet.doctor import finding, with_mpi
 from swapmeet.mpi import application, launch, library, mpis, runtime
 from swapmeet.mpi.mpis import Mpi
 
@@ -89,3 +93,31 @@ def test_an_application_of_it_finds_it(tmp_path: Path, monkeypatch: pytest.Monke
     chosen = application.choose_mpi(["./application"], None)
     assert chosen.mpiexec == launcher
     assert launch.command(dataclasses.replace(chosen), 2, ["./application"])[0] == str(launcher)
+
+
+def test_who_has_no_mpi_learns_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By `info`, too, which lists nothing else."""
+    monkeypatch.setattr(mpis, "wrappers", lambda: iter(()))
+    listed = CliRunner().invoke(app, ["info"])
+    assert listed.exit_code == 0
+    with pytest.raises(SwapmeetError) as refused:
+        mpis.default()
+    assert str(refused.value) in listed.output and "pip install" in listed.output
+    assert json.loads(CliRunner().invoke(app, ["info", "--json"]).output)["mpis"] == []
+
+
+@pytest.mark.parametrize(("libmpi", "remedy"), [("libmpi.so.40", "--mpi openmpi"), ("libmpi.so.12", "pip install")])
+def test_a_library_without_its_launcher(monkeypatch: pytest.MonkeyPatch, libmpi: str, remedy: str) -> None:
+    """An MPI of the same ABI can run the program; else one has to be installed."""
+    openmpi = mpis.find("openmpi")
+    monkeypatch.setattr(mpis, "found", lambda: ([openmpi], []))
+    found = application.Used(libmpi, Path("/elsewhere") / libmpi)
+    with pytest.raises(SwapmeetError) as refused:
+        application._owner(["app"], found)
+    assert remedy in str(refused.value)
+
+
+def test_a_folder_with_blanks_is_no_fault_of_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(with_mpi, "library", lambda mpi: Path("/a b/libswapmeet.so"))
+    rows = {row.matter: row for row in with_mpi.findings(mpis.find("mpich"), 2, None)}
+    assert rows["library"].state == finding.WRONG and "compiler" not in rows["library"].hint

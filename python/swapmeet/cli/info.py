@@ -35,7 +35,10 @@ def info(
         return
     if mpi is None and field is None:
         usable, problems = mpis.found()
-        tables_console().print(mpi_table(usable))
+        if usable:
+            tables_console().print(mpi_table(usable))
+        else:
+            print(f"swapmeet: {mpis.none_found()}", file=sys.stderr)
         for problem in problems:
             print(f"swapmeet: not usable: {problem}", file=sys.stderr)
         return

@@ -37,9 +37,13 @@ def findings(target: Mpi, ranks: int, launcher: str | None) -> Iterator[Finding]
     yield (began := _launcher(target, launcher))
     try:
         path = library(target)
-        launch.require_preloadable(path)
     except SwapmeetError as problem:
         yield wrong("library", str(problem), "building takes a C++20 compiler, CMake, Ninja and the headers of the MPI")
+        return
+    try:
+        launch.require_preloadable(path)
+    except SwapmeetError as problem:
+        yield wrong("library", str(problem), "")
         return
     yield fine("library", str(path))
     yield _preload(path, target)

@@ -255,8 +255,12 @@ def _owner(argv: Sequence[str], found: Used) -> Mpi:
     if (told := used(argv, mpis.environment(default, 1))) and told.is_of(default):
         return default  # mpi4py's wheel, which goes where it is told
     hint = f" ({'; '.join(problems)})" if problems else ""
+    alike = next((one for one in usable if one.abi == found.abi), None)
+    other = f"try `{mpis.remedy(found.abi)}`"
+    if alike:
+        other = f"launch it with {alike.kind} {alike.version} by --mpi {alike.name}"
     raise SwapmeetError(
-        f"{argv[0]} uses {found}, of an MPI that was not found{hint}: name its mpicc or mpiexec by --mpi"
+        f"{argv[0]} uses {found}, of an MPI that was not found{hint}: name its mpicc or mpiexec by --mpi, or {other}"
     )
 
 

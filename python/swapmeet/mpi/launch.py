@@ -139,7 +139,9 @@ def is_ours(preloaded: str) -> bool:
 def require_preloadable(library: Path) -> None:
     """Refuse a path that LD_PRELOAD would take for several."""
     if set(str(library)) & set(" :"):
-        raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {library}: move it to another folder")
+        remedy = "or copy it by `swapmeet lib --all --to FOLDER` and set SWAPMEET_LIBRARY=FOLDER"
+        problem = f"LD_PRELOAD cannot hold blanks or colons, as in {library}"
+        raise SwapmeetError(f"{problem}: move it to another folder, {remedy}")
 
 
 def batch_job() -> str | None:

@@ -8,6 +8,7 @@ import hashlib
 import mmap
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def find(name: str) -> Mpi:
     if os.sep in name:
         path = Path(os.path.abspath(name))
         if not os.access(path, os.X_OK) or path.is_dir():
-            raise SwapmeetError(f"{name} is no program: give the path of an mpicc, or one of {_names_found()}")
+            raise SwapmeetError(f"{name} is no program: give the path of an mpicc, or a name (found: {_names_found()})")
         known = next((known for known, its in wrappers() if its == path), str(path))
         return _inspect(known, path)
     for known, path in wrappers():
@@ -124,7 +125,13 @@ def default() -> Mpi:
     usable, problems = found()
     if usable:
         return usable[0]
-    raise SwapmeetError("; ".join([_not_found("mpich"), *problems]))
+    raise SwapmeetError(none_found(problems))
+
+
+def none_found(problems: Sequence[str] = ()) -> str:
+    """What is said where no MPI can be used, with a sentence on each that is there all the same."""
+    found = f"no MPI that can be used was found ({_searched()})"
+    return "; ".join([f"{found}; try `{remedy('mpich')}`, or name its mpicc or mpiexec by --mpi", *problems])
 
 
 def chosen(name: str | None) -> Mpi:
@@ -199,7 +206,7 @@ def _flags(name: str, mpicc: Path) -> tuple[str, ...]:
 
 
 def _names_found() -> str:
-    return ", ".join(name for name, _ in wrappers()) or "none found"
+    return ", ".join(name for name, _ in wrappers()) or "none"
 
 
 def _not_found(name: str) -> str:
@@ -207,10 +214,17 @@ def _not_found(name: str) -> str:
     near = difflib.get_close_matches(name, {*known, *(found for found, _ in wrappers())} - {name}, 1)
     what = f"MPI {name} is not installed" if name in known else f'no MPI is called "{name}"'
     guess = f"; did you mean {near[0]}?" if near and name not in known else ""
-    where = f"{sys.prefix}/mpi/*/bin, {sys.prefix}/bin, and PATH for mpicc or mpiexec, also with .mpich or .openmpi"
+    return f"{what}{guess} (found: {_names_found()}; {_searched()}); try `{remedy(name)}`, or give the path of an mpicc"
+
+
+def _searched() -> str:
+    folders = f"{sys.prefix}/mpi/*/bin, {sys.prefix}/bin, and PATH"
+    return f"searched {folders} for mpicc or mpiexec, also with .mpich or .openmpi"
+
+
+def remedy(name: str) -> str:
+    """The command that installs the MPI of that name, or MPICH if it is not known."""
     if name in DEBIAN_PACKAGES:
-        remedy = f"apt-get install {DEBIAN_PACKAGES[name]}"
-    else:
-        folder = name if name in WHEELS else "mpich"
-        remedy = f"pip install --prefix {sys.prefix}/mpi/{folder} --no-deps {' '.join(WHEELS[folder])}"
-    return f"{what}{guess} (found: {_names_found()}; searched {where}); try `{remedy}`, or give the path of an mpicc"
+        return f"apt-get install {DEBIAN_PACKAGES[name]}"
+    folder = name if name in WHEELS else "mpich"
+    return f"pip install --prefix {sys.prefix}/mpi/{folder} --no-deps {' '.join(WHEELS[folder])}"

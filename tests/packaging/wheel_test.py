@@ -133,7 +133,7 @@ def test_pip_installs_what_serves(tmp_path: Path, programs: dict[str, Path], pac
     assert run(swapmeet, "lib", "--all", **env).strip() == str(package_folder / "lib" / "libswapmeet.so")
     run(swapmeet, "verify", "bruck", "-P", "2:9", **env)
     assert {path for path in package_folder.rglob("*") if "__pycache__" not in path.parts} == before
-    assert (place / "share" / "man" / "man1" / "swapmeet.1").exists()
+    assert all((place / "share" / "man" / page).exists() for page in ("man1/swapmeet.1", "man7/libswapmeet.7"))
 
 
 class System:

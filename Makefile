@@ -1,4 +1,4 @@
-# Everything begins here. `make demo` needs no root; `make test` uses it, if there, to install system MPIs to test with.
+# Everything begins here. `make demo` needs no root; `make test` uses it, if there, to install what some tests need.
 ifneq ($(words $(subst :, : ,$(CURDIR))),1)
 $(error $(CURDIR): LD_PRELOAD cannot hold blanks or colons; move it to another folder)
 endif

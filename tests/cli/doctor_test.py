@@ -143,7 +143,7 @@ def test_it_says_which_library_a_process_takes_by_the_file_for_every_mpi(tmp_pat
     assert "butloadsnothing" in found(SWAPMEET_PRELOAD="0")
     (tmp_path / "swapmeet" / "openmpi" / "libswapmeet.so").unlink()
     assert "butnotforopenmpi" in found()
-    assert refused("lib", "--to", str(tmp_path)) == "swapmeet: --to is of --all: one library is copied by `cp`"
+    assert "--all" in refused("lib", "--to", str(tmp_path))
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ def test_the_command_preloads_both(compiled, wheel: str, by: str) -> None:
 def test_the_command_has_no_heap_without_the_library() -> None:
     words = [sys.executable, "-m", "swapmeet", "run", "-n", "1", "--heap", "--native", "--", "true"]
     done = subprocess.run(words, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "swapmeet: --heap is the library's: there is none with --native\n")
+    assert done.returncode == 2 and "--heap" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

@@ -29,7 +29,7 @@ def info(
     """List the MPIs that were found, or describe one."""
     if as_json:
         if field is not None:
-            raise SwapmeetError("--field prints one word: leave it or --json out")
+            raise SwapmeetError("--field and --json exclude each other: --field prints one word")
         usable, problems = mpis.found() if mpi is None else ([mpis.find(mpi)], [])
         print_json("info", mpis=[mpi_record(one) for one in usable], problems=[str(why) for why in problems])
         return

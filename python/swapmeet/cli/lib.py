@@ -31,7 +31,7 @@ def lib(
 ) -> None:
     """Print the path of libswapmeet.so, built if need be."""
     if to is not None and not every:
-        raise SwapmeetError("--to is of --all: one library is copied by `cp`")
+        raise SwapmeetError("--to needs --all; copy a single library by `cp`")
     if fortran:
         print(source_tree() / "fortran" / "swapmeet.f90")
     elif without_preloading:

@@ -47,7 +47,7 @@ def run(
     libraries = [preload] if preload else []
     if heap:
         if native:
-            raise SwapmeetError("--heap is the library's: there is none with --native")
+            raise SwapmeetError("--heap needs the library, which --native leaves out")
         libraries.insert(0, heap_library(chosen))
         variables |= application.heap_variables()
 
@@ -56,7 +56,7 @@ def run(
 
     limit_s = _seconds(watchdog)
     if native and limit_s:
-        raise SwapmeetError("--watchdog is the library's: it reports nothing with --native")
+        raise SwapmeetError("--watchdog needs the library, which --native leaves out")
     if native or not (explain or stats or limit_s):
         launch.replace_process(words(variables), environment)
     common = ["-n", str(ranks), *_given("--mpi", mpi), *_given("--launcher", launcher)]

@@ -62,6 +62,21 @@ def test_a_site_without_a_library_for_an_mpi_is_no_mistake(tmp_path: Path, monke
     assert (installed.installed("openmpi"), installed.installed("mpich")) == (path, None)
 
 
+def test_the_file_for_every_mpi_of_a_package_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the libraries beside it are of the command's version."""
+    multiarch = getattr(sys.implementation, "_multiarch", "")
+    front = tmp_path / "lib" / multiarch / "swapmeet" / installed.NAME
+    path = fake(installed.library_beside(front, "mpich"), "mpich", version="0.0.1")
+    front.write_bytes(installed.FRONT)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(library, "_is_package", lambda: True)
+    assert installed.installed_front() is None
+    fake(path, "mpich")
+    installed._description.cache_clear()
+    assert site.deploy() == library.front() == front
+    assert installed.installed_front(search=False) is None
+
+
 @pytest.mark.parametrize("place", ["", "lib", "lib64"])
 def test_one_in_the_prefix_of_python_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     path = fake(tmp_path / place / installed.NAME, "openmpi")
@@ -83,7 +98,7 @@ def test_the_wheels_serve_first_and_compile_nothing(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(library, "_is_package", lambda: True)
     monkeypatch.setattr(library, "build", lambda *_: pytest.fail("something is compiled"))
-    for module in (installed, library, site):
+    for module in (installed, library):
         monkeypatch.setattr(module, "BROUGHT", front.parent)
     assert library.library(mpich) == library.built(mpich) == paths["mpich"]
     assert library.heap_library(mpich) == front.parent / "libswapmeet-heap.so"

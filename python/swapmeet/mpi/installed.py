@@ -62,6 +62,23 @@ def installed(abi: str, search: bool = True) -> Path | None:
     return next((path for place in places for path in _libraries(place, abi) if _fits(path, abi)), None)
 
 
+def installed_front(search: bool = True) -> Path | None:
+    """The installed file for every MPI: the wheel's, or one with a library of this package's version beside it.
+
+    `search` is as in `installed`.
+    """
+    if (brought_front := BROUGHT / NAME).exists():
+        return brought_front
+    places = _places() if search else ()
+    fronts = (folder / NAME for place in places for folder in _folders(place))
+    return next((path for path in fronts if is_front(path) and any(_serves(path, abi) for abi in ABIS.values())), None)
+
+
+def _serves(front: Path, abi: str) -> bool:
+    path = library_beside(front, abi)
+    return path.is_file() and _fits(path, abi)
+
+
 def library_beside(front: Path, abi: str) -> Path:
     """Where the library for every MPI looks for that for one ABI (`Mpi.abi`): src/front."""
     return front.parent / "swapmeet" / abi / NAME
@@ -116,12 +133,17 @@ def _libraries(place: Path, abi: str) -> Iterator[Path]:
     if place.is_file():
         folders, names = [place.parent], [place.name]
     else:
-        multiarch = getattr(sys.implementation, "_multiarch", "")
-        folders, names = [place, place / "lib", place / "lib64", place / "lib" / multiarch / "swapmeet"], [NAME]
+        folders, names = _folders(place), [NAME]
     for folder in folders:
         yield from (
             path for path in (library_beside(folder / NAME, abi), *(folder / name for name in names)) if path.is_file()
         )
+
+
+def _folders(prefix: Path) -> list[Path]:
+    """Where a prefix, or a folder, has its libraries."""
+    multiarch = getattr(sys.implementation, "_multiarch", "")
+    return [prefix, prefix / "lib", prefix / "lib64", prefix / "lib" / multiarch / "swapmeet"]
 
 
 def _places() -> Iterator[Path]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from swapmeet import progress
 from swapmeet.cache import cache_folder, own_cache_folder, problem_of
 from swapmeet.errors import SwapmeetError
-from swapmeet.mpi.installed import BROUGHT, NAME, PACKAGE, beside, brought, installed
+from swapmeet.mpi.installed import BROUGHT, NAME, PACKAGE, beside, brought, installed, installed_front
 from swapmeet.mpi.mpis import Mpi, find
 
 TELL_AFTER_S = 5.0
@@ -49,19 +49,24 @@ def library(mpi: Mpi) -> Path:
 
 
 def front() -> Path:
-    """The libswapmeet.so that loads the library for whichever MPI a process has: the wheel's, or built. See `site`.
+    """The libswapmeet.so that loads the library for whichever MPI a process has: installed, or built. See `site`.
 
     Raises
     ------
     SwapmeetError
         As `library`; or on a processor for which there is none.
     """
-    if (path := BROUGHT / NAME).exists():
+    if path := ready_front():
         return path
     folder = _builds() / CORE_FOLDER
     with _locked(folder):
         _make(folder, ["swapmeet_front"], [], _identity(None), "every MPI")
     return folder / "front" / "libswapmeet.so"
+
+
+def ready_front() -> Path | None:
+    """As `front`, if nothing has to be built."""
+    return installed_front(search=_is_package())
 
 
 def heap_library(mpi: Mpi) -> Path:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import launch, mpis
-from swapmeet.mpi.installed import ABIS, BROUGHT, NAME, brought, library_beside
-from swapmeet.mpi.library import folder_for_every_mpi, front, library, measuring_program
+from swapmeet.mpi.installed import ABIS, NAME, brought, library_beside
+from swapmeet.mpi.library import folder_for_every_mpi, front, library, measuring_program, ready_front
 from swapmeet.mpi.mpis import Mpi
 
 LIMIT_S = 60
@@ -27,7 +27,7 @@ def deploy(folder: Path | None = None) -> Path:
     Parameters
     ----------
     folder : Path, optional
-        Where to; where the wheel has them, or the build folder, if not given. A file that is there is replaced as a
+        Where to; where they are installed, or the build folder, if not given. A file that is there is replaced as a
         whole, so that processes which have it keep what they have.
 
     Raises
@@ -35,8 +35,8 @@ def deploy(folder: Path | None = None) -> Path:
     SwapmeetError
         If something cannot be built or written, or the path cannot be preloaded.
     """
-    if folder is None and (BROUGHT / NAME).exists():
-        return front()
+    if folder is None and (there := ready_front()):
+        return there
     folder = (folder or folder_for_every_mpi()).absolute()
     launch.require_preloadable(folder / NAME)
     usable, _ = mpis.found()

@@ -121,7 +121,7 @@ ONE_RUN := $(patsubst %,'tests/mpi/%', \
 	reuse_test.py::test_communicators_take_over_what_freed_ones_had[mpich-loop-0] \
 	reuse_test.py::test_one_rank_keeps_nothing_or_observes[mpich-loop-EXPLAIN-gathered] \
 	reuse_test.py::test_what_looks_like_an_earlier_one_is_another[openmpi-types] \
-	reuse_test.py::test_what_looks_like_an_earlier_one_is_another[openmpi-once] \
+	reuse_test.py::test_memory_of_an_earlier_one_is_cleared[openmpi] \
 	reuse_test.py::test_the_first_blocking_calls_of_a_communicator_are_the_hosts[openmpi] \
 	statistics_test.py::test_blocks_for_nobody_are_not_counted[openmpi-auto] \
 	typemaps_test.py::test_random_types[openmpi-1] \

@@ -31,6 +31,11 @@ def test_blocks_are_copied_straight(launch, compiled, wheel: str) -> None:
     check(launch(2, argv, mpi=wheel, algorithm="direct(intra=auto)"))
 
 
+@pytest.mark.parametrize("words", [("halves",), ("forbid", "halves")])
+def test_blocks_that_are_only_partly_in_shared_memory(launch, compiled, wheel: str, words: tuple[str, ...]) -> None:
+    check(launch(2, [compiled(wheel, "memory"), *words], mpi=wheel, algorithm="shared-memory"))
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_mistakes(launch, compiled, wheel: str, ranks: int) -> None:
     check(launch(ranks, [compiled(wheel, "memory"), "errors"], mpi=wheel, algorithm="shared-memory"))

@@ -31,6 +31,13 @@ def test_what_looks_like_an_earlier_one_is_another(launch, compiled, wheel: str,
     assert (done.returncode, done.stdout) == (0, "left_behind: right\n"), done.stdout + done.stderr
 
 
+def test_memory_of_an_earlier_one_is_cleared(launch, compiled, wheel: str) -> None:
+    """A communicator whose calls are explained is not taken over whole, so the next one gets its shared memory only."""
+    env = {"SWAPMEET_FIRST_CALLS": "0", "SWAPMEET_EXPLAIN": "1"}
+    done = launch(3, [compiled(wheel, "left_behind"), "once"], mpi=wheel, env=env)
+    assert (done.returncode, done.stdout) == (0, "left_behind: right\n"), done.stdout + done.stderr
+
+
 def counted(launch, compiled, wheel: str, folder: Path, *variables: str, program: str = "reused") -> dict[str, int]:
     """The calls of rank 0 by the reason for their algorithm, up to its first colon."""
     env = {"SWAPMEET_STATS": str(folder / "counts.json"), **dict(one.split("=") for one in variables)}

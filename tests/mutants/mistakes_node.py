@@ -88,7 +88,7 @@ MISTAKES = (
         "offset <= heap_bytes && length <= heap_bytes - offset",
         "true",
         TEST,
-        (MPI + "memory_test.py::test_blocks_are_copied_straight", MPI + "memory_test.py::test_every_byte"),
+        (MPI + "memory_test.py::test_blocks_that_are_only_partly_in_shared_memory",),
     ),
     Mistake(
         "a list of blocks begins where the last one ended",

@@ -1,7 +1,7 @@
 /* Exchanges between buffers in memory that the ranks of a node share (swapmeet_memory_allocate), or partly: every byte
  * is checked. Arguments, in any order: forbid (process_vm_readv is refused from now on), call (exchanges of many sizes,
  * shared to shared, shared to own and the other way round), odd (only ranks of even number allocate more than nothing),
- * free-some (odd ranks free theirs, then exchange), errors, absurd (sizes that no machine has, whose sum would overflow). Prints
+ * free-some (odd ranks free theirs, then exchange), halves (each block lies half in such memory, half elsewhere), errors, absurd (sizes that no machine has, whose sum would overflow). Prints
  * "memory: right". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,6 +32,33 @@ static void call(MPI_Comm comm) {
     exchange(comm, own_send, shared_receive, sizes[i]);
     exchange(comm, rank % 2 ? own_send : shared_send, own_receive, sizes[i]);
   }
+}
+
+/* Blocks of two pieces far from each other: the first in memory that the ranks share, the second in memory of their own. */
+static void halves(void) {
+  enum { HALF = 20000 };
+  int *const ones = malloc(sizeof(int) * (size_t)ranks), *const bytes = malloc(sizeof(int) * (size_t)ranks);
+  int *const zeroes = calloc((size_t)ranks, sizeof(int)), *const offsets = malloc(sizeof(int) * (size_t)ranks);
+  MPI_Datatype *const blocks = malloc(sizeof *blocks * (size_t)ranks), *const plain =
+                                                                           malloc(sizeof *plain * (size_t)ranks);
+  for (int i = 0; i < ranks; ++i) {
+    unsigned char *const first = shared_send + i * HALF, *const second = own_send + i * HALF;
+    MPI_Aint places[2];
+    memset(first, 1 + rank, HALF), memset(second, 101 + rank, HALF);
+    MPI_Get_address(first, &places[0]), MPI_Get_address(second, &places[1]);
+    MPI_Type_create_hindexed(2, (int[]){HALF, HALF}, places, MPI_BYTE, &blocks[i]);
+    MPI_Type_commit(&blocks[i]);
+    ones[i] = 1, bytes[i] = 2 * HALF, offsets[i] = i * 2 * HALF, plain[i] = MPI_BYTE;
+  }
+  for (int call = 0; call < 3; ++call) {
+    memset(own_receive, 0, (size_t)ranks * 2 * HALF);
+    MPI_Alltoallw(MPI_BOTTOM, ones, zeroes, blocks, own_receive, bytes, offsets, plain, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks; ++i)
+      for (int b = 0; b < 2 * HALF; ++b)
+        must(own_receive[i * 2 * HALF + b] == (b < HALF ? 1 : 101) + i, "a block that is half in shared memory");
+  }
+  for (int i = 0; i < ranks; ++i) MPI_Type_free(&blocks[i]);
+  free(ones), free(bytes), free(zeroes), free(offsets), free(blocks), free(plain);
 }
 
 static void errors(void) {
@@ -80,7 +107,8 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "errors")) errors();
     if (!strcmp(argv[i], "absurd")) absurd(PTRDIFF_MAX), absurd((MPI_Aint)1 << 48);
     const MPI_Aint bytes = !strcmp(argv[i], "odd") && rank % 2 ? 0 : MOST;
-    if (!shared_send && (!strcmp(argv[i], "call") || !strcmp(argv[i], "odd"))) {
+    const int exchanges = !strcmp(argv[i], "call") || !strcmp(argv[i], "halves");
+    if (!shared_send && (exchanges || !strcmp(argv[i], "odd"))) {
       must(allocate(MPI_COMM_WORLD, bytes, &shared_send) == MPI_SUCCESS, "allocate");
       must(allocate(backwards, bytes, &shared_receive) == MPI_SUCCESS, "allocate backwards");
       must((size_t)shared_send % 4096 == 0 && (bytes == 0 || shared_send[bytes - 1] == 0), "zeroes on whole pages");
@@ -90,6 +118,7 @@ int main(int argc, char **argv) {
       must(release(shared_send) == MPI_SUCCESS && release(shared_receive) == MPI_SUCCESS, "free");
       shared_send = own_send, shared_receive = own_receive;
     }
+    if (!strcmp(argv[i], "halves")) halves();
     if (strcmp(argv[i], "call") && strcmp(argv[i], "free-some")) continue;
     call(MPI_COMM_WORLD), call(backwards), call(pair);
   }

@@ -362,7 +362,7 @@ def test_the_page_names_counts_that_differ(page, wheel: str) -> None:
 @pytest.mark.in_turn
 def test_the_page_names_a_rank_that_is_stopped(page, wheel: str) -> None:
     text = page(wheel, "stopped", "spread-out")
-    assert "\n  rank 1 has not come: it is stopped (state T); ranks 0, 2 wait for it\n" in text
+    assert "\n  rank 1 has not come: it is stopped (state T); ranks 0, 2 wait for it\n" in text, text
 
 
 def test_the_page_names_a_rank_that_has_died(page) -> None:

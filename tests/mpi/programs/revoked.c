@@ -1,7 +1,7 @@
 /* revoked FORM FILE: the last rank revokes a communicator on which all others are in an exchange: `blocking`,
  * `nonblocking` or `persistent`. Each of them adds a line to FILE: "left", if it leaves with an error that says so.
- * revoked freed FILE: all ranks free the communicator instead, while a persistent exchange is under way, and start it
- * again: "whole", if no exchange fails. */
+ * revoked freed FILE: all ranks free the communicator instead, while a persistent exchange is under way, make and
+ * revoke another one, and start the exchange again: "whole", if no exchange fails. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <stdio.h>
@@ -34,6 +34,9 @@ static void tell(const char *file_name, const char *line) {
 static void exchange_after_free(MPI_Request *persistent, const char *file_name) {
   int error = MPI_Start(persistent);
   MPI_Comm_free(&comm);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* which may get the freed one's handle */
+  MPI_Barrier(MPI_COMM_WORLD);         /* the other ranks have it, too */
+  MPIX_Comm_revoke(comm);
   for (int i = 0; i < CALLS && !error; ++i) {
     error = MPI_Wait(persistent, MPI_STATUS_IGNORE);
     if (!error) error = MPI_Start(persistent);

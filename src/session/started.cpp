@@ -166,9 +166,9 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
 }
 
 bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
-  const std::lock_guard lock(mutex());
   // The host MPI knows the neighbours only on the application's communicator, on which it must be called in order.
   if (communicator_.members().locked || of_neighbours(collective)) {
+    const std::lock_guard lock(mutex());
     // A known decision was made in a blocking call, and so is the same on all ranks.
     const Decision* const decision = communicator_.decisions().decided(collective, block_bytes);
     const bool by_mpi = decision && (decision->spec().intra == Transport::mpi || decision->sized);

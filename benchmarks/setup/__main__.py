@@ -101,7 +101,7 @@ def table(rows: list[Row], name: str, ranks: int) -> str:
 def page(file: Path) -> None:
     """Put the tables into the page."""
     about, *rows = read_lines(file)
-    kinds = dict.fromkeys((row["mpi"], row["ranks"]) for row in rows)
+    kinds = sorted({(row["mpi"], row["ranks"]) for row in rows})
     text = "\n".join([f"{measured_on(about)}.\n", *(table(rows, *kind) for kind in kinds)])
     PAGE.write_text(between(PAGE.read_text(), BEGIN, END, f"\n{text}\n"))
 

@@ -85,6 +85,7 @@ void Communicator::revoke() {
   members_.ended = true;
   if (members_.team) members_.team->give_up();
   node_.end();
+  starts_.revoke();
   planner_.revoke();
 }
 

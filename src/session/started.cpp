@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <ranges>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "engine/engine.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/report.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
+#include "session/explain.hpp"
+#include "team/agreement.hpp"
 
 namespace swapmeet {
 
@@ -24,6 +30,9 @@ struct StartedQueue::StartedExchange {
   CallCount counted;
   MPI_Request request = MPI_REQUEST_NULL;
   Decision* decision = nullptr;
+  bool begun = false;          ///< it is or was under way
+  bool beside_others = false;  ///< others may be under way with it, each in its lane
+  std::size_t lane = 0;
   int error = MPI_SUCCESS;
   std::atomic<bool> over{false};
   std::shared_ptr<IdleExchanges> returns_to;
@@ -101,7 +110,8 @@ int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 }  // namespace
 
 StartedQueue::StartedQueue(Communicator& communicator)
-    : communicator_(communicator), idle_(std::make_shared<IdleExchanges>(communicator.user())) {
+    : communicator_(communicator), lanes_(communicator.members(), communicator.observer()),
+      idle_(std::make_shared<IdleExchanges>(communicator.user())) {
   context().under_way->expect();
   Watchdog& watchdog = context().watchdog;
   if (watchdog.on()) observer_.publish(watchdog.take(watched_communicator(communicator.user(), true)));
@@ -115,6 +125,7 @@ StartedQueue::~StartedQueue() {
 void StartedQueue::decide_anew() {
   idle_->forget(false);
   tuning_ = {};
+  lanes_.clear();
 }
 
 int StartedQueue::start(Request what, MPI_Request* request) {
@@ -152,6 +163,8 @@ int StartedQueue::free(void* state) {
 int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* request) {
   if (communicator_.options().statistics) one->counted.begin(one->call.arguments());
   one->error = MPI_SUCCESS;
+  one->begun = false;
+  one->lane = 0;
   one->over.store(false, std::memory_order_relaxed);
   one->generation = idle_->generation.load(std::memory_order_relaxed);
   communicator_.fast_paths().repeat = {};  // so that the next blocking call waits for this exchange
@@ -160,6 +173,7 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
     const int error =
         make_request(OngoingExchanges::in_progress, {query, free, refuse_to_cancel, is_over}, one.get(), &one->request);
     if (error) return waiting_.pop_back(), error;
+    most_waiting_ = std::max(most_waiting_, waiting_.size());
     *request = one.release()->request;
     return MPI_SUCCESS;
   });
@@ -189,54 +203,74 @@ void StartedQueue::finish() {
 void StartedQueue::advance() {
   if (CallState* const watched = observer_.call_state())
     CallState::set(watched->looks, CallState::get(watched->looks) + 1);
-  while (!waiting_.empty()) {
+  for (std::size_t before = 0; before < waiting_.size();) {
     int error = MPI_SUCCESS;
-    const int thrown = guarded([&] { return error = advance_first(), MPI_SUCCESS; });
+    const int thrown = guarded([&] { return error = advance(before), MPI_SUCCESS; });
     if (thrown) error = thrown;
-    if (error == unfinished) return;
-    over(error);
+    if (error != unfinished) over(before, error);
+    else if (waiting_[before]->begun) ++before;
+    else return;  // the exchanges behind it begin later
   }
 }
 
-Ongoing::Rest StartedQueue::rest() { return rest_with(communicator_.node().peers()); }
+Ongoing::Rest StartedQueue::rest() {
+  const std::size_t lane = waiting_.empty() ? 0 : waiting_.front()->lane;
+  return rest_with(lane == 0 ? communicator_.node().peers() : lanes_.peers(lane));
+}
 
-int StartedQueue::advance_first() {
-  StartedExchange& one = *waiting_.front();
-  if (!one.call.under_way())
-    if (const int error = start_first(one)) return error;
+int StartedQueue::advance(std::size_t before) {
+  StartedExchange& one = *waiting_[before];
+  if (!one.begun)
+    if (const int error = begin_next(one, before)) return error;
   return one.call.advance();
 }
 
-int StartedQueue::start_first(StartedExchange& one) {
+/// Begins `one`, if it needs nothing that an exchange before it is using.
+int StartedQueue::begin_next(StartedExchange& one, std::size_t before) {
   CallState* const watched = observer_.call_state();
+  if (before > 0 && (watched || !waiting_.front()->beside_others)) return unfinished;
   if (watched && !std::exchange(begun_, true))
     observer_.call_begins(one.collective(), one.call.arguments().sent_bytes());
-  const bool anew = !one.decision || one.decision->sized || communicator_.members().nodes() > 1;
-  if (anew || preparing_.under_way())
-    if (const int error = decide(one)) return error;
+  if (const int error = decide(one, before)) return error;
   if (watched) {
     CallState::set(watched->number, static_cast<std::int64_t>(communicator_.members().number));
     observer_.call_decided(one.decision->tally(), one.call.arguments().sent_bytes(), Doing::exchanging);
   }
   if (!one.decision->exchange) return MPI_ERR_NO_MEM;
+  const Plan* const shared = plan_for_lanes(*one.decision);
+  const std::span<Plan* const> plans = shared ? lanes_.plans_of(*shared) : std::span<Plan* const>{};
+  one.beside_others = plans.size() > 1;
+  one.lane = one.beside_others ? next_lane_ % plans.size() : 0;
+  const auto in_this_lane = [&](const StartedExchange* other) { return other->lane == one.lane; };
+  const bool must_wait =
+      one.beside_others ? std::ranges::any_of(waiting_ | std::views::take(before), in_this_lane) : before > 0;
+  if (must_wait) return unfinished;
+  if (one.beside_others) ++next_lane_;
+  one.begun = true;
+  next();
   Invocation exchange = communicator_.next_exchange();
   exchange.waits = false;
   exchange.observer = watched ? &observer_ : nullptr;
-  one.call.start(*one.decision->exchange, exchange, communicator_.members().packing());
+  one.call.start(one.beside_others ? *plans[one.lane] : *one.decision->exchange, exchange,
+                 communicator_.members().packing());
   return MPI_SUCCESS;
 }
 
-/// Determines the decision for `one`. Returns `unfinished` while ranks still have to agree.
-int StartedQueue::decide(StartedExchange& one) {
-  if (!counted_) try {
-      alone_ = decides_alone(one.call, communicator_, tuning_);
-      counted_ = true;
+/// Determines the decision for `one`. It is the only exchange under way while ranks agree.
+int StartedQueue::decide(StartedExchange& one, std::size_t before) {
+  if (!preparing_.under_way()) try {
+      if (!counted_) {
+        if (one.decision && (one.decision->sized || communicator_.members().nodes() > 1)) one.decision = nullptr;
+        alone_ = one.decision || decides_alone(one.call, communicator_, tuning_);
+        counted_ = true;
+      }
+      if (alone_ && !one.decision) one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
+      if (alone_ && !look_is_due() && !lacks_lanes(*one.decision)) return MPI_SUCCESS;
     } catch (const std::bad_alloc&) {
       return unfinished;  // memory may be available later
     }
-  if (!alone_) return preparing_.advance(*communicator_.members().team, [this, &one] { return prepare(one); });
-  one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
-  return MPI_SUCCESS;
+  if (before > 0) return unfinished;
+  return preparing_.advance(*communicator_.members().team, [this, &one] { return prepare(one); });
 }
 
 /// Makes the agreements of the ranks for `one`, and waits for the other ranks.
@@ -245,15 +279,53 @@ int StartedQueue::prepare(StartedExchange& one) {
   if (!communicator_.members().has_messages()) return MPI_ERR_OTHER;  // this library's exchanges need messages
   communicator_.decisions().setup_policy().end();
   one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
+  if (look_is_due()) agree_on_lanes();
+  if (lacks_lanes(*one.decision)) lanes_.prepare(*one.decision->plan);
   return MPI_SUCCESS;
 }
 
-/// Completes the first exchange with `error`.
-void StartedQueue::over(int error) {
-  StartedExchange* const one = waiting_.front();
-  waiting_.pop_front();
+/// Whether the ranks agree on the number of lanes before the next exchange begins. Where the host MPI's progress is
+/// locked, they cannot.
+bool StartedQueue::look_is_due() const {
+  return number_ == next_look_ && lanes_.number() < Lanes::most && !communicator_.members().locked;
+}
+
+/// Takes as many lanes as exchanges have waited at a time on any rank. Collective.
+void StartedQueue::agree_on_lanes() {
+  next_look_ *= 8;
+  const Members& members = communicator_.members();
+  const auto mine = static_cast<std::int64_t>(std::min(most_waiting_, Lanes::most));
+  const auto most = static_cast<std::size_t>(most_of_any_rank(mine, members.peers));
+  if (most <= lanes_.number()) return;
+  lanes_.use(most);
+  if (members.options().explain && members.rank == 0) try {
+      say_once("non-blocking exchanges" + on_ranks(members) + ": up to " + std::to_string(most) +
+               " are under way at once, since the application starts so many");
+    } catch (const std::bad_alloc&) {}  // on this rank only: the exchange continues
+}
+
+/// The plan of exchanges that may be under way beside others; nullptr: by `decision` they are executed one at a time.
+Plan* StartedQueue::plan_for_lanes(const Decision& decision) {
+  return of_neighbours(decision.collective) ? nullptr : decision.plan;
+}
+
+bool StartedQueue::lacks_lanes(const Decision& decision) const {
+  const Plan* const plan = plan_for_lanes(decision);
+  return plan && lanes_.may_prepare(*plan);
+}
+
+/// Goes on to the exchange that begins next.
+void StartedQueue::next() {
+  ++number_;
   counted_ = false;
   tuning_ = {};
+}
+
+/// Completes an exchange with `error`.
+void StartedQueue::over(std::size_t before, int error) {
+  StartedExchange* const one = waiting_[before];
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(before));
+  if (!one->begun) next();
   if (std::exchange(begun_, false)) observer_.call_ends();
   one->error = error;
   // This must not wait until the program completes the request: the next exchange may wait for ranks that wait in this

@@ -1,6 +1,7 @@
 /// The queue of the non-blocking all-to-alls of one communicator. All ranks start them in the same order, and each rank
-/// executes them one after the other, by the plans and in the shared memory of the blocking exchanges. Setting up needs
-/// other ranks. It is part of the first exchange, and so is advanced, like that, in the progress of the host MPI.
+/// begins to execute them in this order. One is under way at a time, by the plans and in the shared memory of the
+/// blocking exchanges, unless the ranks have prepared more lanes (session/lanes.hpp). Setting up needs other ranks. It
+/// is part of the exchange that needs it, and so is advanced, like that, in the progress of the host MPI.
 ///
 /// For the application, each exchange is a generalised request of the host MPI, which any completing call of MPI may
 /// complete.
@@ -16,6 +17,7 @@
 #include "observe/observer.hpp"
 #include "session/call.hpp"
 #include "session/deciding.hpp"
+#include "session/lanes.hpp"
 #include "session/under_way.hpp"
 #include "team/steps.hpp"
 
@@ -47,6 +49,9 @@ class StartedQueue final : public Ongoing {
   /// Waits until all started exchanges are complete.
   void finish();
 
+  /// Ends all waiting for node peers, because a rank has died or the application has revoked the communicator. Local.
+  void revoke() { lanes_.end(); }
+
   bool under_way() const override { return !waiting_.empty(); }
   void advance() override;
   Rest rest() override;
@@ -59,22 +64,34 @@ class StartedQueue final : public Ongoing {
   static int free(void* state);
   static bool is_over(void* state);
   int begin(std::unique_ptr<StartedExchange> one, MPI_Request* request);
-  // These functions return `unfinished`, or an error with which the first exchange ends.
-  int advance_first();
-  int start_first(StartedExchange& one);
-  int decide(StartedExchange& one);
+  // These functions return `unfinished`, MPI_SUCCESS, or an error with which the exchange ends. `before`: number of
+  // exchanges that were started before it and are under way.
+  int advance(std::size_t before);
+  int begin_next(StartedExchange& one, std::size_t before);
+  int decide(StartedExchange& one, std::size_t before);
   int prepare(StartedExchange& one);
-  void over(int error);
+  bool look_is_due() const;
+  void agree_on_lanes();
+  static Plan* plan_for_lanes(const Decision& decision);
+  bool lacks_lanes(const Decision& decision) const;
+  void next();
+  void over(std::size_t before, int error);
 
   Communicator& communicator_;
-  std::deque<StartedExchange*> waiting_;  ///< in the order of their starts; the first one is being executed
-  Steps preparing_;
+  std::deque<StartedExchange*> waiting_;  ///< in the order of their starts; the first ones are under way
+  Lanes lanes_;
+  std::size_t most_waiting_ = 0;  ///< the largest number of exchanges in waiting_ so far
   std::shared_ptr<IdleExchanges> idle_;
-  Observer observer_;     ///< reports to the watchdog
-  bool begun_ = false;    ///< the watchdog knows of the first exchange
-  CallTuning tuning_;     ///< of the first exchange
-  bool counted_ = false;  ///< decides_alone() has been called for the first exchange
-  bool alone_ = false;    ///< its result
+  Observer observer_;   ///< reports to the watchdog
+  bool begun_ = false;  ///< the watchdog knows of the first exchange
+  // Of the exchange that begins next:
+  std::int64_t number_ = 0;     ///< number of exchanges that have begun before it
+  std::int64_t next_look_ = 4;  ///< number of the exchange at which the ranks agree on the number of lanes
+  std::size_t next_lane_ = 0;
+  Steps preparing_;
+  CallTuning tuning_;
+  bool counted_ = false;  ///< decides_alone() has been called
+  bool alone_ = false;    ///< it needs no other rank to begin
 };
 
 }  // namespace swapmeet

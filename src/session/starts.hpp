@@ -51,6 +51,10 @@ class Starts {
   void finish() {
     if (queue_) queue_->finish();
   }
+  /// Ends all waiting for node peers in started exchanges. Local.
+  void revoke() {
+    if (queue_) queue_->revoke();
+  }
   /// Serves the next exchange, however few there have been, since the user has announced many calls.
   void expect_calls() { starts_ = first_start_of_ours; }
   /// Discards all decisions. Requires that all started exchanges are complete.

@@ -107,6 +107,30 @@ def test_a_single_step_is_tried_between_nodes(started, us: int, kind: str, ranks
     assert len(algorithms) == 1
 
 
+@pytest.mark.parametrize(("spec", "nodes"), [("auto", ""), ("pairwise", ""), ("auto", "1"), ("tra(r=2)", "1")])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_begins_before_an_earlier_one_is_complete(started, ranks: int, spec: str, nodes: str) -> None:
+    """On ranks that have called no function of MPI since they started all of them. With several steps a rank goes on
+    only when others do. Between nodes `auto` leaves some to the host MPI."""
+    where = {"SWAPMEET_NODES": nodes} if nodes else {}
+    out, told, _ = started("pending", ranks, "alone", algorithm=spec, SWAPMEET_EXPLAIN="1", **where)
+    ours = "non-blocking exchanges on" in told
+    assert ours or spec == "auto", told
+    if ours:
+        assert f"on {ranks} ranks: up to 3 are under way at once" in told
+    if ours and (spec == "auto" or ranks == 2):
+        assert "pending: 3 of 3\n" in out
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("spec", [*SPECS, "pairwise", "tra(r=2)"])
+@pytest.mark.parametrize("nodes", ["", "2"])
+def test_windows_of_exchanges(started_in_turn, spec: str, nodes: str) -> None:
+    """Of several forms and sizes, completed in another order on each rank, and with blocking ones between them."""
+    where = {"SWAPMEET_NODES": nodes} if nodes else {}
+    started_in_turn("pending", [2, 3, 4], ["mixed"], algorithm=spec, **where)
+
+
 @pytest.mark.parametrize(("algorithm", "serves"), [("auto", "direct"), ("pairwise", "direct"), ("native", "native")])
 def test_says_what_serves_persistent_requests(started, algorithm: str, serves: str) -> None:
     """And counts them, where they are ours."""

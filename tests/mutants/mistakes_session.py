@@ -20,8 +20,28 @@ REUSE_ON_NODES = REUSES + "[openmpi-SWAPMEET_NODES-SWAPMEET_FIRST_CALLS]"
 LOOKS_ALIKE = MPI + "reuse_test.py::test_what_looks_like_an_earlier_one_is_another"
 FIRST_CALLS = MPI + "reuse_test.py::test_the_first_blocking_calls_of_a_communicator_are_the_hosts[openmpi]"
 
+WINDOWS = MPI + "progress_test.py::test_windows_of_exchanges[openmpi--tuna]"
+
 MISTAKES = (
     # --- session
+    Mistake(
+        "two started exchanges are under way in one lane",
+        "An exchange begins in the plan and the shared memory that another one is still using.",
+        "session/started.cpp",
+        "return other->lane == one.lane; };",
+        "return !MUTANT && other->lane == one.lane; };",
+        CHECK,
+        (WINDOWS,),
+    ),
+    Mistake(
+        "started exchanges in which ranks agree begin beside others",
+        "Ranks agree on sizes in the lane and with the messages of an exchange that is under way.",
+        "session/started.cpp",
+        "in_this_lane) : before > 0;",
+        "in_this_lane) : !MUTANT && before > 0;",
+        CHECK,
+        (WINDOWS,),
+    ),
     Mistake(
         "calls are left to the host MPI until a rank has the records",
         "The ranks get the records of a start at different times, so some of them leave a blocking call.",

@@ -133,8 +133,8 @@ class Communicator {
   Members members_;
   FastPaths fast_paths_;
   CallObserver observer_{members_, fast_paths_};
-  NodeSharing node_{members_, observer_};
-  PlanCache plans_{members_, node_};
+  NodeSharing node_;
+  PlanCache plans_{members_, observer_, node_};
   NeighbourPlans neighbours_{members_, node_, plans_};
   Decisions decisions_{*this, members_, node_, plans_, neighbours_};
   CallMemory memory_;

@@ -26,7 +26,7 @@ class Lanes {
  public:
   static constexpr std::size_t most = 4;
 
-  Lanes(Members& members, const CallObserver& observer)
+  Lanes(const Members& members, const CallObserver& observer)
       : others_{Lane(members, observer), Lane(members, observer), Lane(members, observer)} {}
 
   /// The number of lanes, 1 at first.
@@ -55,7 +55,7 @@ class Lanes {
 
  private:
   struct Lane {
-    Lane(Members& members, const CallObserver& observer) : node(members, observer), plans(members, node) {}
+    Lane(const Members& members, const CallObserver& observer) : plans(members, observer, node) {}
     NodeSharing node;
     PlanCache plans;
   };

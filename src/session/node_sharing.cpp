@@ -19,25 +19,17 @@ void NodeSharing::give_back_reserved() {
   records_.clear();
 }
 
-std::int64_t NodeSharing::join(const NodePeers::Prepare& prepare) {
-  if (joined_) return NodePeers::unprepared;
-  joined_ = true;
-  const auto now = observer_.doing(Doing::sharing_memory);
-  NodePeers::Joined joined = join_for_plan(share_bytes_, prepare);
-  peers_ = std::move(joined.node_peers);
-  means_ = std::move(joined.means);
-  return peers_ ? joined.prepared : NodePeers::unprepared;
-}
-
-NodePeers::Joined NodeSharing::join_for_plan(std::int64_t& share_bytes, const NodePeers::Prepare& prepare) {
+std::int64_t NodeSharing::join(const Members& of, const NodePeers::Prepare& prepare) {
+  if (std::exchange(joined_, true)) return NodePeers::unprepared;
   Context& all = context();
-  const NodeGroup group(members_.peers, members_.shape.hierarchy.front());
+  const NodeGroup group(of.peers, of.shape.hierarchy.front());
   std::vector<NodeRecord> node_records;
   if (!records_.empty()) node_records = group.of_node(std::exchange(records_, {}));
   else if (const NodeRecord mine = reserved_ ? *reserved_ : NodePeers::reserve(all.share_bytes, all.arenas);
            group.allgather(mine, node_records) != MPI_SUCCESS) {
     NodePeers::give_back(mine, all.arenas);
-    return {nullptr, {false, false, "MPI cannot gather the answers of the ranks of a node"}};
+    means_ = {false, false, "MPI cannot gather the answers of the ranks of a node"};
+    return NodePeers::unprepared;
   }
   reserved_.reset();
   const auto members = static_cast<std::int64_t>(node_records.size());
@@ -47,12 +39,14 @@ NodePeers::Joined NodeSharing::join_for_plan(std::int64_t& share_bytes, const No
   // An upper bound of the ranks on the node, over all communicators: no more than cores, unless this communicator has
   // more there. The limit of shared memory is divided by it.
   const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
-  NodePeers::Joined joined =
-      NodePeers::join(members_.peers, group, node_records, members_.options().shm_limit_bytes / most_members,
-                      all.regions, all.arenas, prepare);
-  share_bytes = joined.node_peers ? static_cast<std::int64_t>(joined.node_peers->shared_bytes()) / members : 0;
-  all.share_bytes += share_bytes;
-  return joined;
+  NodePeers::Joined joined = NodePeers::join(of.peers, group, node_records, of.options().shm_limit_bytes / most_members,
+                                             all.regions, all.arenas, prepare);
+  peers_ = std::move(joined.node_peers);
+  means_ = std::move(joined.means);
+  if (!peers_) return NodePeers::unprepared;
+  share_bytes_ = static_cast<std::int64_t>(peers_->shared_bytes()) / members;
+  all.share_bytes += share_bytes_;
+  return joined.prepared;
 }
 
 bool NodeSharing::lost_a_rank() const { return peers_ && peers_->broken() == fault_error(); }

@@ -1,4 +1,4 @@
-/// The shared memory of the ranks of a node, for the exchanges of one communicator.
+/// The shared memory of the ranks of a node, for exchanges of one communicator of which one is under way at a time.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,13 @@
 
 #include "choose/means.hpp"
 #include "node/node_peers.hpp"
-#include "session/call_observer.hpp"
 #include "session/members.hpp"
 
 namespace swapmeet {
 
 class NodeSharing {
  public:
-  NodeSharing(Members& members, const CallObserver& observer) : members_(members), observer_(observer) {}
+  NodeSharing() = default;
   ~NodeSharing() { leave(); }
   NodeSharing(const NodeSharing&) = delete;
   NodeSharing& operator=(const NodeSharing&) = delete;
@@ -27,19 +26,15 @@ class NodeSharing {
   /// Returns the reserved part if it was not used, and drops the records. Local.
   void give_back_reserved();
 
-  /// Joins the ranks of each node, once; `prepare` is as in NodePeers::join(). Returns what it has prepared on all
-  /// ranks, or NodePeers::unprepared. Requires that the nodes are known. Collective on the first call.
-  std::int64_t join(const NodePeers::Prepare& prepare);
+  /// Joins the ranks of each node of `members`, once; `prepare` is as in NodePeers::join(). Returns what it has prepared
+  /// on all ranks, or NodePeers::unprepared. Requires that the nodes are known. Collective on the first call.
+  std::int64_t join(const Members& members, const NodePeers::Prepare& prepare);
   /// Whether the ranks have joined, or have failed to.
   bool joined() const { return joined_; }
   /// The means within nodes: those found by join(); before that, both are assumed to be there.
   const Means& means() const { return means_; }
   /// The node peers; nullptr if the ranks of this node have not joined.
   NodePeers* peers() const { return peers_.get(); }
-
-  /// Joins the ranks of each node for a plan, which has shared memory of its own. Sets `share_bytes` to this rank's
-  /// share of it. Collective.
-  NodePeers::Joined join_for_plan(std::int64_t& share_bytes, const NodePeers::Prepare& prepare);
 
   /// Whether waiting for node peers has ended because one has died.
   bool lost_a_rank() const;
@@ -49,8 +44,6 @@ class NodeSharing {
   void leave();
 
  private:
-  Members& members_;
-  const CallObserver& observer_;
   std::optional<NodeRecord> reserved_;  ///< this rank's reserved part of shared memory
   std::vector<NodeRecord> records_;
   bool joined_ = false;

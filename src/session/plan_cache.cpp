@@ -43,7 +43,8 @@ void PlanCache::join(const Spec& likely) {
   if (node_.joined()) return;
   std::unique_ptr<Plan> plan;
   const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
-  const std::int64_t prepared = node_.join([&](NodePeers* node_peers) {
+  const auto now = observer_.doing(Doing::sharing_memory);
+  const std::int64_t prepared = node_.join(members_, [&](NodePeers* node_peers) {
     if (plans) plan = make(likely, node_peers);
     return plan ? plan->working_blocks() : NodePeers::unprepared;
   });

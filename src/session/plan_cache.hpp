@@ -8,6 +8,7 @@
 #include "algorithms/generate.hpp"
 #include "exchange/plan.hpp"
 #include "exchange/sized_plan.hpp"
+#include "session/call_observer.hpp"
 #include "session/context.hpp"
 #include "session/members.hpp"
 #include "session/node_sharing.hpp"
@@ -17,7 +18,8 @@ namespace swapmeet {
 
 class PlanCache {
  public:
-  PlanCache(const Members& members, NodeSharing& node) : members_(members), node_(node) {}
+  PlanCache(const Members& members, const CallObserver& observer, NodeSharing& node)
+      : members_(members), observer_(observer), node_(node) {}
 
   /// The plan of `spec`, for blocks whose sizes both ends know, or only one. It is made if it is new; then the call is
   /// collective. Returns nullptr on all ranks if one lacks memory for it, or if it cannot be executed.
@@ -46,6 +48,7 @@ class PlanCache {
   }
 
   const Members& members_;
+  const CallObserver& observer_;
   NodeSharing& node_;
   Orders orders_;
   std::vector<std::unique_ptr<Plan>> plans_;

@@ -34,8 +34,6 @@ Planned::~Planned() {
   handle_.reset();  // the MPI calls below make progress, in which revoke() might be called
   prepared_.exchange.reset();
   prepared_.single.reset();
-  prepared_.node_peers.reset();
-  context().share_bytes -= prepared_.share_bytes;
   context().under_way->forget();
 }
 
@@ -85,10 +83,10 @@ void Planned::over(int error) {
 
 void Planned::revoke() {
   if (team_->team) team_->team->give_up();
-  if (prepared_.node_peers) prepared_.node_peers->end();
+  team_->node.end();
 }
 
-Ongoing::Rest Planned::rest() { return rest_with(prepared_.node_peers.get()); }
+Ongoing::Rest Planned::rest() { return rest_with(team_->node.peers()); }
 
 std::optional<SentTraffic> Planned::traffic() const {
   if (on_host()) return std::nullopt;

@@ -9,9 +9,9 @@
 
 #include "choose/select.hpp"
 #include "exchange/exchange.hpp"
-#include "node/node_peers.hpp"
 #include "session/call.hpp"
 #include "session/decision.hpp"
+#include "session/node_sharing.hpp"
 #include "session/under_way.hpp"
 #include "team/steps.hpp"
 #include "team/team.hpp"
@@ -21,14 +21,12 @@ namespace swapmeet {
 /// The exchange that a plan executes, and its memory.
 struct PreparedExchange {
   Spec spec;
-  std::string reason;                       ///< for the choice of the spec
-  std::unique_ptr<NodePeers> node_peers{};  ///< used by this plan alone
-  std::int64_t share_bytes = 0;             ///< this rank's share of the shared memory of node_peers
-  std::unique_ptr<Exchange> exchange{};     ///< nullptr: the host MPI
-  std::unique_ptr<Exchange> single{};       ///< the exchange by single_step() that starts may try; nullptr: none
+  std::string reason;                    ///< for the choice of the spec
+  std::unique_ptr<Exchange> exchange{};  ///< nullptr: the host MPI
+  std::unique_ptr<Exchange> single{};    ///< the exchange by single_step() that starts may try; nullptr: none
 };
 
-/// The ranks of a plan.
+/// The ranks of a plan, and what only its exchanges use: a team, and shared memory within the node.
 struct PlanTeam {
   /// `job_ranks`: the members' ranks in the job, as in Team; nullptr: the host MPI executes the plan.
   PlanTeam(Job& job, const std::shared_ptr<const std::vector<int>>& job_ranks, Rank rank, MPI_Comm user, MPI_Comm alone)
@@ -45,6 +43,7 @@ struct PlanTeam {
 
   std::optional<Team> team;
   Peers peers;
+  NodeSharing node;
   bool by_mpi = false;  ///< some or all messages are sent by the host MPI
 };
 

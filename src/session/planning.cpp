@@ -157,14 +157,14 @@ bool Planner::agree_to_plan(const std::optional<Request>& request, PlanTeam& tea
     NodeRecord reserved;
   };
   const std::uint64_t asked_for = request ? fingerprint(std::nullopt, request) : 0;
-  const NodeRecord reserved = node_.joined() ? node_.reserve() : NodeRecord{};
+  const NodeRecord reserved = node_.joined() ? team.node.reserve() : NodeRecord{};
   std::vector<PlanRecord> all;
   const PlanRecord mine{asked_for, team.team->number(), reserved};
   const bool heard = allgather(mine, all, members_.peers) == MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
   for (const PlanRecord& one : all) {
     numbers.push_back(one.number);
-    if (node_.joined()) node_.records().push_back(one.reserved);
+    if (node_.joined()) team.node.records().push_back(one.reserved);
   }
   if (heard) team.team->set_numbers(numbers);
   return heard && request &&
@@ -174,10 +174,6 @@ bool Planner::agree_to_plan(const std::optional<Request>& request, PlanTeam& tea
 std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request) {
   if (!members_.refusal.empty() || !members_.device.empty()) return nullptr;
   const auto planning_scope = observer_.doing(Doing::planning);
-  const struct ReservationGuard {
-    NodeSharing& node;
-    ~ReservationGuard() { node.give_back_reserved(); }
-  } reservation{node_};  // made by agree_to_plan()
   auto team = std::make_unique<PlanTeam>(context().job, members_.team->job_ranks(), members_.rank, members_.user,
                                          members_.peers.alone);
   if (!agree_to_plan(request, *team)) return nullptr;
@@ -222,19 +218,18 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
     problem = no_messages;
     return nullptr;
   }
-  const Peers& peers = team->peers;
   std::uint16_t exchanges = 0;
-  PreparedExchange prepared = prepare(std::move(choice), request, peers, exchanges);
+  PreparedExchange prepared = prepare(std::move(choice), request, *team, exchanges);
   if (prepared.spec == Spec{} && !for_request && (team->has_messages() || members_.shape.ranks == 1))
     if (const char* const defect = defect_of_native(request, members_.shape.ranks))
-      prepared = prepare({*parse_spec("spread-out"), prepared.reason + "; the MPI's own " + defect}, request, peers,
+      prepared = prepare({*parse_spec("spread-out"), prepared.reason + "; the MPI's own " + defect}, request, *team,
                          exchanges);
   if (for_request) try_single_step(prepared, request);
   double expected = -1;
   if (prepared.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()) &&
       team->has_messages())
-    expected = expected_seconds(prepared.spec, mean_block_bytes(request.arguments().send, members_.shape.ranks, peers),
-                                buffer);
+    expected = expected_seconds(prepared.spec,
+                                mean_block_bytes(request.arguments().send, members_.shape.ranks, team->peers), buffer);
   team->by_mpi = !prepared.exchange || members_.sends_messages(collective, prepared.spec);
   std::unique_ptr<Planned> planned;
   try {
@@ -257,10 +252,12 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
   return planned;
 }
 
-PreparedExchange Planner::prepare(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges) {
+PreparedExchange Planner::prepare(Choice choice, const Request& request, PlanTeam& team, std::uint16_t& exchanges) {
   PreparedExchange prepared{choice.spec, std::move(choice.reason)};
+  std::unique_ptr<Plan> plan;
   const auto leave_to_host = [&](const char* why) {
-    context().share_bytes -= prepared.share_bytes;
+    plan.reset();
+    team.node.leave();
     return PreparedExchange{Spec{}, why};
   };
   const Spec& spec = prepared.spec;
@@ -268,32 +265,29 @@ PreparedExchange Planner::prepare(Choice choice, const Request& request, const P
   const bool sized = agrees_on_sizes(request.collective, spec);
   // native(sizes=padded) for unequal blocks is an exchange of this library: of padded blocks, in one step.
   if (spec.family == Family::native && !sized) return prepared;
-  std::unique_ptr<Plan> plan;
   const auto make = [&](NodePeers* within_node) {
     return neighbours ? neighbours_.make(spec, within_node) : plans_.make(spec, within_node);
   };
   // Shared memory of its own: several plans are under way at a time, and advance in any order.
+  std::int64_t blocks = NodePeers::unprepared;
   if (spec.intra != Transport::mpi) {
-    NodePeers::Joined joined = node_.join_for_plan(prepared.share_bytes, [&](NodePeers* within_node) {
+    blocks = team.node.join(members_, [&](NodePeers* within_node) {
       if (!sized) plan = make(within_node);
       return plan ? plan->working_blocks() : NodePeers::unprepared;
     });
-    prepared.node_peers = std::move(joined.node_peers);
-    if (!prepared.node_peers) return leave_to_host("no shared memory is left for the plan");
-    if (joined.prepared == NodePeers::unprepared) plan.reset();
-    else plan->share_working_blocks(joined.prepared);
-  } else if (!sized) {
-    plan = made_everywhere(members_.peers, [&] { return make(nullptr); });
+    if (!team.node.peers()) return leave_to_host("no shared memory is left for the plan");
   }
+  NodePeers* const within_node = team.node.peers();
+  if (blocks != NodePeers::unprepared) plan->share_working_blocks(blocks);
+  else if (!sized) plan = made_everywhere(members_.peers, [&] { return make(within_node); });
   const Arguments arguments = request.arguments();
   if (sized) {
     std::unique_ptr<SizedPlan> sized_plan = made_everywhere(members_.peers, [&] {
-      return neighbours ? neighbours_.make_sized(spec, prepared.node_peers.get())
-                        : plans_.make_sized(spec, prepared.node_peers.get(), false);
+      return neighbours ? neighbours_.make_sized(spec, within_node) : plans_.make_sized(spec, within_node, false);
     });
     if (!sized_plan) return leave_to_host(no_plan);
     if (!sized_plan->agree(arguments.send, arguments.receive, members_.options().scratch_limit_bytes,
-                           {&peers, ++exchanges}))
+                           {&team.peers, ++exchanges}))
       sized_plan->send_all_directly();
     prepared.exchange = std::move(sized_plan);
     return prepared;

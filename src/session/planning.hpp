@@ -58,9 +58,9 @@ class Planner {
   /// The choice for a plan of `request` by the options `wanted`. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
 
-  /// Makes the exchange of a plan among `peers`, the ranks of the plan. `exchanges`: number of exchanges of the plan so
-  /// far, which agreements increase. Collective.
-  PreparedExchange prepare(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges);
+  /// Makes the exchange of a plan of `team`. `exchanges`: number of exchanges of the plan so far, which agreements
+  /// increase. Collective.
+  PreparedExchange prepare(Choice choice, const Request& request, PlanTeam& team, std::uint16_t& exchanges);
 
   /// Expected time of an exchange of blocks of `block_bytes` bytes, in seconds. The first call measures messages, for
   /// which it needs `buffer`. Collective.

@@ -20,7 +20,7 @@ REUSE_ON_NODES = REUSES + "[openmpi-SWAPMEET_NODES-SWAPMEET_FIRST_CALLS]"
 LOOKS_ALIKE = MPI + "reuse_test.py::test_what_looks_like_an_earlier_one_is_another"
 FIRST_CALLS = MPI + "reuse_test.py::test_the_first_blocking_calls_of_a_communicator_are_the_hosts[openmpi]"
 
-WINDOWS = MPI + "progress_test.py::test_windows_of_exchanges[openmpi--tuna]"
+WINDOWS = MPI + "progress_test.py::test_windows_of_exchanges[openmpi--auto]"
 
 MISTAKES = (
     # --- session
@@ -34,11 +34,11 @@ MISTAKES = (
         (WINDOWS,),
     ),
     Mistake(
-        "started exchanges in which ranks agree begin beside others",
-        "Ranks agree on sizes in the lane and with the messages of an exchange that is under way.",
+        "ranks agree for a started exchange while others are under way",
+        "How often they agree for it depends on the time at which those are complete on a rank.",
         "session/started.cpp",
-        "in_this_lane) : before > 0;",
-        "in_this_lane) : !MUTANT && before > 0;",
+        "if (before > 0) return unfinished;",
+        ";",
         CHECK,
         (WINDOWS,),
     ),

@@ -92,8 +92,9 @@ def test_survivors_go_on_beside_threads(compiled, tmp_path: Path, how: str, spec
 @pytest.mark.parametrize("spec", ["hybrid", "two-layer", "node-leaders", "shared-memory", "pairwise"])
 @pytest.mark.parametrize(("calls", "delay_us"), [(16, 0), (17, 400), (20, 1100), (3, 2500)])
 def test_two_exchanges_are_under_way(compiled, tmp_path: Path, spec: str, calls: int, delay_us: int) -> None:
-    """By `hybrid` ranks agree on a threshold first; what had been a fault there was another error. By the last ones each
-    exchange is in a lane of its own."""
+    """By `hybrid` ranks agree on a threshold first; what had been a fault there was another error. By the last two
+    specs each exchange is in a lane of its own.
+    """
     check(compiled, tmp_path, spec, "4", ["two", "100000", str(calls), str(delay_us), str(calls % RANKS)])
 
 

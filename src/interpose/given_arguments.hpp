@@ -11,6 +11,10 @@
 
 namespace swapmeet {
 
+inline bool are_two_buffers(const void* send, const void* receive) {
+  return send && receive && send != receive && send != MPI_IN_PLACE && receive != MPI_IN_PLACE;
+}
+
 /// The arguments of a call with equal blocks, as the application gave them. `neighbours` is true for a neighbourhood
 /// collective.
 template <class Count, bool neighbours>
@@ -41,6 +45,8 @@ struct EqualArguments {
   bool may_pass_unchanged(std::int64_t bytes) const {
     return neighbours || bytes > 0 || (receive.count == 0 && (send.count == 0 || send.base == MPI_IN_PLACE));
   }
+  /// Whether there are two different buffers.
+  bool has_buffers() const { return are_two_buffers(send.base, receive.base); }
   bool is(const Request& one) const {
     return one.collective == collective && one.send->is(send.count, send.type) &&
            one.receive.is(receive.count, receive.type);
@@ -84,6 +90,11 @@ struct UnequalArguments {
   }
   std::int64_t block_bytes(Communicator&) const { return 0; }
   static bool may_pass_unchanged(std::int64_t) { return true; }
+  /// Whether there are two different buffers, and all arrays.
+  bool has_buffers() const {
+    const auto has_arrays = [](const Side& side) { return side.counts && side.displacements && side.types; };
+    return are_two_buffers(send.base, receive.base) && has_arrays(send) && has_arrays(receive);
+  }
   bool is(const Request& one) const {
     return one.collective == collective && is(*one.send, send, one.blocks.out) &&
            is(one.receive, receive, one.blocks.in);

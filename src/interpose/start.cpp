@@ -104,11 +104,25 @@ bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
   return call.mistaken(of_unequal_blocks(Call::collective) ? degrees_of(comm, false) : Degrees{});
 }
 
+/// Starts a non-blocking exchange in the memory of an earlier one with the same arguments but for the buffers, whose
+/// arguments were found to be right. Returns the result, or nothing if there is none.
+template <class Call>
+std::optional<int> begin_again(MPI_Comm comm, MPI_Request* request, const Call& call) {
+  if (of_neighbours(Call::collective) || !call.has_buffers()) return std::nullopt;
+  Communicator* const communicator = known_for(comm);
+  StartedQueue* const queue = communicator ? communicator->starts().made_queue() : nullptr;
+  if (!queue) return std::nullopt;
+  const auto alike = [&call](const Request& one) { return call.is(one); };
+  return queue->start_again(alike, call.send.base, call.receive.base, request);
+}
+
 /// Starts a non-blocking exchange. Returns false if the call must be passed to the host MPI. Otherwise `error` is the
 /// result and `request` the application's request.
 template <class Call>
 bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
-  if (served_by() != By::progress || !request || mistaken_anywhere(call, comm)) return false;
+  if (served_by() != By::progress || !request) return false;
+  if (const std::optional<int> again = begin_again(comm, request, call)) return error = *again, true;
+  if (mistaken_anywhere(call, comm)) return false;
   Communicator* const communicator = communicator_of(comm, SetUp::later);
   const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
   if (!blocks || (of_neighbours(Call::collective) && call.mistaken(*blocks))) return false;
@@ -119,11 +133,6 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
       return error = communicator->starts().start_nothing(Call::collective, request), true;
   StartedQueue* const queue = communicator->starts().queue(Call::collective, block_bytes);
   if (!queue) return false;
-  if (!of_neighbours(Call::collective) && call.send.base != MPI_IN_PLACE) {
-    const auto alike = [&call](const Request& one) { return call.is(one); };
-    if (const std::optional<int> again = queue->start_again(alike, call.send.base, call.receive.base, request))
-      return error = *again, true;
-  }
   if ((call.may_pass_unchanged(block_bytes) || communicator->members().locked) &&
       queue->goes_to_host(Call::collective, block_bytes))
     return false;

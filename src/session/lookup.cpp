@@ -137,6 +137,11 @@ Communicator* kept_for(MPI_Comm comm) {
   return is_valid(comm) ? attribute_of(comm) : nullptr;
 }
 
+Communicator* known_for(MPI_Comm comm) {
+  Communicator* const known = recent().find(comm);
+  return known && !known->shared() ? known : kept_for(comm);
+}
+
 int raise(MPI_Comm comm, int error) {
   Communicator* const own = kept_for(comm);
   if (Communicator* const communicator = own ? own : shared_by_duplicates(comm)) error = communicator->failed(error);

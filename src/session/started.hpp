@@ -7,7 +7,6 @@
 /// complete.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -78,7 +77,7 @@ class StartedQueue final : public Ongoing {
   void over(std::size_t before, int error);
 
   Communicator& communicator_;
-  std::deque<StartedExchange*> waiting_;  ///< in the order of their starts; the first ones are under way
+  std::vector<StartedExchange*> waiting_;  ///< in the order of their starts; the first ones are under way
   Lanes lanes_;
   std::size_t most_waiting_ = 0;  ///< the largest number of exchanges in waiting_ so far
   std::shared_ptr<IdleExchanges> idle_;

@@ -32,6 +32,9 @@ class Starts {
   /// the next blocking call prepares for it.
   StartedQueue* queue(Collective collective, std::int64_t block_bytes);
 
+  /// The queue, if it has been made; else nullptr. Local.
+  StartedQueue* made_queue() const { return queue_.get(); }
+
   /// Starts an MPI_Ialltoall without data by the host MPI, on the application's communicator. This is done with MPICH,
   /// which completes it at once, in less time than a request of ours takes. Returns as MPI does.
   int start_nothing(Collective collective, MPI_Request* request);

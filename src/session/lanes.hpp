@@ -56,7 +56,7 @@ class Lanes {
  private:
   struct Lane {
     Lane(const Members& members, const CallObserver& observer) : plans(members, observer, node) {}
-    NodeSharing node;
+    NodeSharing node{2};  // half of the limit stays for other communicators
     PlanCache plans;
   };
   /// The plans of one kind of exchange.

@@ -39,8 +39,9 @@ std::int64_t NodeSharing::join(const Members& of, const NodePeers::Prepare& prep
   // An upper bound of the ranks on the node, over all communicators: no more than cores, unless this communicator has
   // more there. The limit of shared memory is divided by it.
   const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
-  NodePeers::Joined joined = NodePeers::join(of.peers, group, node_records, of.options().shm_limit_bytes / most_members,
-                                             all.regions, all.arenas, prepare);
+  NodePeers::Joined joined =
+      NodePeers::join(of.peers, group, node_records, of.options().shm_limit_bytes / most_members / part_, all.regions,
+                      all.arenas, prepare);
   peers_ = std::move(joined.node_peers);
   means_ = std::move(joined.means);
   if (!peers_) return NodePeers::unprepared;

@@ -14,7 +14,8 @@ namespace swapmeet {
 
 class NodeSharing {
  public:
-  NodeSharing() = default;
+  /// Joins only if there is room within one `part`-th of SWAPMEET_SHM_LIMIT.
+  explicit NodeSharing(int part = 1) : part_(part) {}
   ~NodeSharing() { leave(); }
   NodeSharing(const NodeSharing&) = delete;
   NodeSharing& operator=(const NodeSharing&) = delete;
@@ -44,6 +45,7 @@ class NodeSharing {
   void leave();
 
  private:
+  const int part_;
   std::optional<NodeRecord> reserved_;  ///< this rank's reserved part of shared memory
   std::vector<NodeRecord> records_;
   bool joined_ = false;

@@ -280,7 +280,7 @@ int StartedQueue::prepare(StartedExchange& one) {
   communicator_.decisions().setup_policy().end();
   one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
   if (look_is_due()) agree_on_lanes();
-  if (lacks_lanes(*one.decision)) lanes_.prepare(*one.decision->plan);
+  if (lacks_lanes(*one.decision)) prepare_lanes(*one.decision->plan);
   return MPI_SUCCESS;
 }
 
@@ -296,10 +296,16 @@ void StartedQueue::agree_on_lanes() {
   const Members& members = communicator_.members();
   const auto mine = static_cast<std::int64_t>(std::min(most_waiting_, Lanes::most));
   const auto most = static_cast<std::size_t>(most_of_any_rank(mine, members.peers));
-  if (most <= lanes_.number()) return;
-  lanes_.use(most);
-  if (members.options().explain && members.rank == 0) try {
-      say_once("non-blocking exchanges" + on_ranks(members) + ": up to " + std::to_string(most) +
+  if (most > lanes_.number()) lanes_.use(most);
+}
+
+/// Prepares the lanes for exchanges of `plan`. Collective.
+void StartedQueue::prepare_lanes(Plan& plan) {
+  lanes_.prepare(plan);
+  const Members& members = communicator_.members();
+  const std::size_t number = lanes_.plans_of(plan).size();
+  if (number > 1 && members.options().explain && members.rank == 0) try {
+      say_once("non-blocking exchanges" + on_ranks(members) + ": up to " + std::to_string(number) +
                " are under way at once, since the application starts so many");
     } catch (const std::bad_alloc&) {}  // on this rank only: the exchange continues
 }

@@ -71,6 +71,7 @@ class StartedQueue final : public Ongoing {
   int prepare(StartedExchange& one);
   bool look_is_due() const;
   void agree_on_lanes();
+  void prepare_lanes(Plan& plan);
   static Plan* plan_for_lanes(const Decision& decision);
   bool lacks_lanes(const Decision& decision) const;
   void next();

@@ -131,6 +131,14 @@ def test_windows_of_exchanges(started_in_turn, spec: str, nodes: str) -> None:
     started_in_turn("pending", [2, 3, 4], ["mixed"], algorithm=spec, **where)
 
 
+@pytest.mark.in_turn
+@pytest.mark.parametrize("limit", ["64KiB", "256KiB", "1MiB"])
+def test_windows_where_shared_memory_is_limited(started, limit: str) -> None:
+    """Exchanges take at most half of it beside one another, and are executed one at a time where that is too little."""
+    _, told, _ = started("pending", 4, "mixed", SWAPMEET_SHM_LIMIT=limit, SWAPMEET_EXPLAIN="1")
+    assert ("are under way at once" in told) == (limit == "1MiB")
+
+
 @pytest.mark.parametrize(("algorithm", "serves"), [("auto", "direct"), ("pairwise", "direct"), ("native", "native")])
 def test_says_what_serves_persistent_requests(started, algorithm: str, serves: str) -> None:
     """And counts them, where they are ours."""

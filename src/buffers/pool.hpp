@@ -1,28 +1,26 @@
 /// Working memory in pieces whose number and sizes are known only during a call.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <new>
 
 namespace swapmeet {
 
-/// A pool of pieces of memory. Small pieces are recycled, also from call to call; large ones are given back to the
-/// system at once. One thread may use it at a time.
+/// Allocates pieces of memory and counts their bytes. The system's allocator recycles small pieces. They do not come
+/// from the reserve (reserve.hpp), which has no aligned form of operator new: an exchange continues without them. One
+/// thread may use a pool at a time.
 class Pool {
  public:
   /// Allocates `bytes` bytes, at least 1. Returns nullptr if there is no memory.
   char* take(std::int64_t bytes) {
-    try {
-      auto* const memory = static_cast<char*>(pieces_.allocate(static_cast<std::size_t>(bytes)));
-      in_use_ += bytes;
-      if (in_use_ > peak_) peak_ = in_use_;
-      return memory;
-    } catch (const std::bad_alloc&) { return nullptr; }
+    void* const memory = operator new(static_cast<std::size_t>(bytes), alignment, std::nothrow);
+    if (memory) count(bytes);
+    return static_cast<char*>(memory);
   }
 
   void give(char* memory, std::int64_t bytes) {
-    pieces_.deallocate(memory, static_cast<std::size_t>(bytes));
+    operator delete(memory, alignment);
     in_use_ -= bytes;
   }
 
@@ -36,7 +34,7 @@ class Pool {
   std::int64_t peak() const { return peak_; }
 
  private:
-  std::pmr::unsynchronized_pool_resource pieces_{{.max_blocks_per_chunk = 64, .largest_required_pool_block = 1 << 14}};
+  static constexpr std::align_val_t alignment{alignof(std::max_align_t)};
   std::int64_t in_use_ = 0, peak_ = 0;
 };
 

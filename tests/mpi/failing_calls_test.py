@@ -57,6 +57,7 @@ FAULT = ["-shared", "-fPIC", "-ldl", "-DFAULTS=" + " ".join(f"FAULT({name})" for
 
 NO_MAPS = "mmap*1000000000"  #: none from the n-th on
 ALLOCATIONS = ["malloc:1", "malloc:4096", "malloc*1000:4096"]  #: of at least so many bytes
+WORKING = ["aligned_alloc:1", "aligned_alloc*1000:1"]  #: working memory for messages of unequal blocks
 MESSAGES = [
     *["Isend", "Irecv", "Sendrecv", "Send", "Recv", "Improbe", "Imrecv", "Mprobe"],
     *["Waitany", "Wait", "Test", "Testany"],
@@ -66,6 +67,7 @@ COLLECTIVES = ["Allreduce", "Allgather", "Bcast", "Comm_create", "Comm_split", "
 #: all-to-all has always done its work: where it is the application's and has not, the others' data cannot be right.
 KINDS = [
     *ALLOCATIONS,
+    *WORKING,
     NO_MAPS,
     *LOCAL,
     *OTHERS,
@@ -79,7 +81,7 @@ FAST = {
         *["malloc:4096", "Sendrecv*3", "Isend*3", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c"],
         "Type_contiguous",
     ],
-    "two-phase-bruck": ["malloc:1", "malloc:4096", "Isend", "Irecv*3", "Sendrecv", "Improbe"],
+    "two-phase-bruck": ["malloc:1", "malloc:4096", "Isend", "Irecv*3", *WORKING, "Sendrecv", "Improbe"],
     "shared-memory": ["malloc:4096", "Testany", "Comm_create+"],
     "spread-out": ["Isend", "Irecv", "Wait"],
     "leaders": ["malloc:1", "Isend"],
@@ -135,7 +137,7 @@ def with_faults(launch, compiled, preloaded, pytestconfig: pytest.Config):
     def with_faults(
         mpi: str, family: str, kind: str, first: int, last: int, when: str, rank: int = 1, timeout: float = 150
     ) -> dict[int, Fault]:
-        if kind.startswith("malloc") and REPORTS in pytestconfig.stash:
+        if "alloc" in kind and REPORTS in pytestconfig.stash:
             pytest.skip("malloc is the sanitizer's")
         spec, ranks, nodes = FAMILIES[family]
         function, _, least_bytes = kind.partition(":")

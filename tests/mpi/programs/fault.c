@@ -1,6 +1,6 @@
 /* To be preloaded behind libswapmeet.so: one call that the library makes fails once. fault_arm() says which: a function
- * of MPI by its name without "PMPI_", "malloc", "mmap" or "pthread_create". Calls of others (the program, the MPI itself) do not
- * count. A function of MPI that fails has done nothing; by the name with a "+" it has done its work, whose result is
+ * of MPI by its name without "PMPI_", "malloc", "aligned_alloc", "mmap" or "pthread_create". Calls of others (the
+ * program, the MPI itself) do not count. A function of MPI that fails has done nothing; by the name with a "+" it has done its work, whose result is
  * lost; with "*3" the two calls of it after the one that fails do so, too. FAULTS: FAULT() of each function. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ static long in_a_row;
 
 __attribute__((constructor)) static void begin(void) { find_library(); }
 
-/* The `nth` call from now on fails; of malloc only those for so many bytes count. 0: none. Returns whether the library
+/* The `nth` call from now on fails; of allocations only those for so many bytes count. 0: none. Returns whether the library
  * is there. */
 int fault_arm(const char *function, long nth, size_t bytes) {
   left = 0;
@@ -59,6 +59,15 @@ extern void *__libc_malloc(size_t bytes);
 void *malloc(size_t bytes) {
   if (left > 0 && bytes >= least_bytes && fails("malloc", __builtin_return_address(0))) return errno = ENOMEM, NULL;
   return __libc_malloc(bytes);
+}
+
+extern void *__libc_memalign(size_t alignment, size_t bytes);
+
+/* Called by the C++ library for working memory (src/buffers/pool.hpp). */
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  if (left > 0 && bytes >= least_bytes && fails("aligned_alloc", __builtin_return_address(0)))
+    return errno = ENOMEM, NULL;
+  return __libc_memalign(alignment, bytes);
 }
 #endif
 

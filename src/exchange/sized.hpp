@@ -275,7 +275,8 @@ class SizedPayload {
     const bool combines = treatment(message) != Sizes::ahead;
     SizeReader reader(combines && from ? from : all_.buffers.sizes_of(slot));
     if (reader.failed()) failure_.received_wrong(MPI_ERR_TRUNCATE, true), from = nullptr;
-    else if (combines && from) from += sizes_bytes_in(from, message.count);
+    else if (combines && !from) failure_.fail(MPI_ERR_NO_MEM);  // the sizes may have had room, but no block is kept
+    else if (combines) from += sizes_bytes_in(from, message.count);
     place(message, number, from, [&reader] { return reader.next(); });
   }
 

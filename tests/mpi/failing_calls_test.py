@@ -279,3 +279,16 @@ def test_a_call_fails_where_a_thread_advances(
     assert done.returncode == 0, done.stdout + done.stderr
     assert dict(re.findall(r"threads rank (\d): (\S+)", done.stdout)) == dict.fromkeys("012", "....")
     assert says in done.stderr
+
+
+@pytest.mark.unsanitized("memory is the sanitizer's")
+@pytest.mark.parametrize("variant", ["sizes=combined", "sizes=total", "intra=shm"])
+def test_no_memory_for_a_message_as_short_as_its_sizes(launch, compiled, preloaded, wheel: str, variant: str) -> None:
+    """Blocks cannot be forwarded from memory that holds the sizes of the next message afterwards."""
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{compiled(wheel, 'fault', *FAULT)}"]
+    env = {"SWAPMEET_ALGORITHM": f"two-phase-bruck({variant})", "SWAPMEET_FIRST_CALLS": "0"}
+    argv.append(compiled(wheel, "fault_small", "-ldl"))
+    done = launch(4, argv, mpi=wheel, preload=False, env=env, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = dict(re.findall(r"small rank (\d): (.*)", done.stdout))
+    assert (results["0"], results["1"], "wrong" in results.values()) == ("right", "an error", False), results

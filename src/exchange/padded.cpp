@@ -25,15 +25,16 @@ bool Padded::reserve(std::int64_t room, const Peers* peers) {
 
 int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation& call, Failure& failure) {
   if (room_ == 0) return MPI_SUCCESS;
+  int error = MPI_SUCCESS;
   if (!begun_) {
     const auto phase = Watch(call.observer).during(CallPhase::pack);
     for (Rank i = 0; i < ranks_ && call.failure == MPI_SUCCESS; ++i) copy(send, i, true);
     for (Rank i = 0; i < ranks_ && !plan_; ++i) *flag(out_, i) = call.failure != MPI_SUCCESS;
     phase.then(CallPhase::other);
-    if (const int error = begin(call)) return error;
+    error = begin(call);
     begun_ = true;
   }
-  int error = plan_ ? plan_->advance() : MPI_SUCCESS;
+  if (plan_) error = plan_->advance();
   if (error == unfinished) return error;
   begun_ = false;
   if (error && plan_ && !plan_->broken())
@@ -42,15 +43,16 @@ int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation&
   for (Rank i = 0; i < ranks_ && !error && !plan_; ++i)
     if (*flag(in_, i)) failure.received_wrong(MPI_ERR_TRUNCATE, false);
   for (Rank i = 0; i < ranks_ && !error && failure.error == MPI_SUCCESS; ++i) copy(receive, i, false);
-  if (plan_ && plan_->broken()) {  // MPI may still read and write the memory
+  // All ranks must free the memory or keep it, because the next reserve() is collective where it must grow.
+  const bool frees = call.waits && held_ * ranks_ > Memory::kept_bytes;
+  if (error && (plan_ || frees)) {  // MPI may still read and write the memory; a broken plan needs none
     out_.lose();
     in_.lose();
-    held_ = 0;
-  } else if (call.waits && held_ * ranks_ > Memory::kept_bytes) {
+  } else if (frees) {
     out_.release();
     in_.release();
-    held_ = 0;
   }
+  if (frees) held_ = 0;
   return error;
 }
 

@@ -123,6 +123,12 @@ struct SizedPlan::StartedExchange {
   std::optional<ExchangeState<Watch>> state;
 };
 
+/// Whether anything was sent, by the flow or by the padded plan.
+template <class Watching>
+bool SizedPlan::has_sent(const Fabric<Watching>& fabric) const {
+  return fabric.sent() || (plan_ && plan_->broken());
+}
+
 int SizedPlan::ended(int error, bool broken) {
   broken_ |= broken;
   if (broken) state_.buffers.lose();
@@ -140,7 +146,7 @@ int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& 
   sent = false;
   const auto run = [&](auto&& state) -> int {
     const int error = state.engine.advance();
-    sent = state.fabric.sent();
+    sent = has_sent(state.fabric);
     return ended(error, state.engine.gave_up() && sent);
   };
   return call.observer ? run(ExchangeState<Watch>(*this, send, receive, call, Watch(call.observer)))
@@ -157,7 +163,7 @@ int SizedPlan::advance() {
   const auto& state = *started_->state;
   const int error = started_->state->engine.advance();
   if (error == unfinished) return error;
-  ended(error, state.engine.gave_up() && state.fabric.sent());
+  ended(error, state.engine.gave_up() && has_sent(state.fabric));
   started_->state.reset();
   last_traffic_ = take_traffic();
   return error;

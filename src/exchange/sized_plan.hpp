@@ -101,6 +101,8 @@ class SizedPlan final : public Exchange {
   std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, AgreedNumbers& mine);
   /// Replaces `numbers` by their maximum over all ranks. Returns MPI_ERR_OTHER if other ranks are in another exchange.
   int settle(std::span<std::int64_t> numbers, const Invocation& call);
+  template <class Watching>
+  bool has_sent(const Fabric<Watching>& fabric) const;
   int ended(int error, bool broken);
   /// The error to return from exchanges after the plan is broken.
   int given_up() const;

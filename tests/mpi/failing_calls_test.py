@@ -281,14 +281,34 @@ def test_a_call_fails_where_a_thread_advances(
     assert says in done.stderr
 
 
+@pytest.fixture
+def fail_once(launch, compiled, preloaded):
+    """Run fault_once.c, and give what became of the call with a fault and of the next one, by rank."""
+
+    def fail_once(mpi: str, ranks: int, algorithm: str, function: str, ints: int) -> dict[int, tuple[str, str]]:
+        argv = ["env", f"LD_PRELOAD={preloaded(mpi)}:{compiled(mpi, 'fault', *FAULT)}"]
+        argv += [compiled(mpi, "fault_once", "-ldl"), function, str(ints)]
+        env = {"SWAPMEET_ALGORITHM": algorithm, "SWAPMEET_FIRST_CALLS": "0"}
+        done = launch(ranks, argv, mpi=mpi, preload=False, env=env, timeout=20)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found = re.findall(r"once rank (\d+): (.*), then (.*)", done.stdout)
+        assert len(found) == ranks, done.stdout + done.stderr
+        return {int(rank): (first, second) for rank, first, second in found}
+
+    return fail_once
+
+
 @pytest.mark.unsanitized("memory is the sanitizer's")
 @pytest.mark.parametrize("variant", ["sizes=combined", "sizes=total", "intra=shm"])
-def test_no_memory_for_a_message_as_short_as_its_sizes(launch, compiled, preloaded, wheel: str, variant: str) -> None:
+def test_no_memory_for_a_message_as_short_as_its_sizes(fail_once, wheel: str, variant: str) -> None:
     """Blocks cannot be forwarded from memory that holds the sizes of the next message afterwards."""
-    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{compiled(wheel, 'fault', *FAULT)}"]
-    env = {"SWAPMEET_ALGORITHM": f"two-phase-bruck({variant})", "SWAPMEET_FIRST_CALLS": "0"}
-    argv.append(compiled(wheel, "fault_small", "-ldl"))
-    done = launch(4, argv, mpi=wheel, preload=False, env=env, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = dict(re.findall(r"small rank (\d): (.*)", done.stdout))
-    assert (results["0"], results["1"], "wrong" in results.values()) == ("right", "an error", False), results
+    results = fail_once(wheel, 4, f"two-phase-bruck({variant})", "aligned_alloc*1000000000", ints=2)
+    assert results.pop(0) == ("right", "right")
+    assert results[1][0] == "an error", results
+    assert all(first != "wrong" and second == "right" for first, second in results.values()), results
+
+
+def test_all_ranks_keep_the_same_padded_memory_after_an_error(fail_once, wheel: str) -> None:
+    """Blocks so large that their memory is freed after each call. The next call then agrees on it again."""
+    results = fail_once(wheel, 2, "padded-alltoall", "Alltoall+", ints=1 << 20)
+    assert results == {0: ("right", "right"), 1: ("an error", "right")}

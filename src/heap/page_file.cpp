@@ -110,11 +110,12 @@ std::uint32_t PageFile::page_of(const void* block) const {
 /// and are part of it.
 void PageFile::let_go(const Extents::Extent& freed, std::uint32_t first, std::uint32_t pages) {
   if (separated_.load(std::memory_order_relaxed)) {
-    madvise(base() + std::size_t{first} * page_bytes, std::size_t{pages} * page_bytes, MADV_DONTNEED);
+    advise_whole_pages(base() + std::size_t{first} * page_bytes, std::size_t{pages} * page_bytes, MADV_DONTNEED);
     return;
   }
   if (extents_.dirty_pages() <= most_dirty_pages && std::size_t{pages} * page_bytes <= most_kept_bytes) return;
-  if (madvise(base() + std::size_t{freed.first} * page_bytes, std::size_t{freed.pages} * page_bytes, MADV_REMOVE) == 0)
+  if (advise_whole_pages(base() + std::size_t{freed.first} * page_bytes, std::size_t{freed.pages} * page_bytes,
+                         MADV_REMOVE))
     extents_.cleaned(freed);
 }
 

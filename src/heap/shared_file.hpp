@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <utility>
@@ -66,6 +67,17 @@ class SharedFile {
   int number_ = -1;
   ino_t inode_ = 0;
 };
+
+/// Calls madvise() for the pages of the system, of `page` bytes, that lie within the given bytes as a whole: the kernel
+/// would round the length up, and a page may be larger than those that this library counts. Returns whether the call
+/// succeeded for all the bytes.
+inline bool advise_whole_pages(char* first, std::size_t bytes, int advice,
+                               std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+  const std::size_t address = reinterpret_cast<std::uintptr_t>(first), before = (page - address % page) % page;
+  const std::size_t behind = (address + bytes) % page;
+  if (before + behind >= bytes) return false;
+  return madvise(first + before, bytes - before - behind, advice) == 0 && before + behind == 0;
+}
 
 /// Maps `bytes` bytes of a shared file without access. If memory is locked, the kernel would otherwise allocate all of
 /// it at once. Returns nullptr, with errno set, if that fails.

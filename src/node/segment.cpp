@@ -145,7 +145,9 @@ std::string Segment::reserve(std::size_t first, std::size_t bytes) {
   return error == 0 ? "" : failed("cannot have " + amount(bytes, name_.file < 0), error);
 }
 
-void Segment::release(std::size_t first, std::size_t bytes) { madvise(memory_ + first, bytes, MADV_REMOVE); }
+void Segment::release(std::size_t first, std::size_t bytes) {
+  heap::advise_whole_pages(memory_ + first, bytes, MADV_REMOVE);
+}
 
 void Segment::unlink() {
   if (named_) shm_unlink(system_name(name_).c_str());

@@ -46,7 +46,7 @@ class Segment {
   /// the system cannot provide would kill the process. Returns "", or the problem.
   std::string reserve(std::size_t first, std::size_t bytes);
 
-  /// Gives the memory of whole pages back to the system. Their content becomes 0.
+  /// Gives the memory of the whole pages within [first, first + bytes) back to the system. Their content becomes 0.
   void release(std::size_t first, std::size_t bytes);
 
   /// Closes the file. The memory stays mapped, but no more of it can be reserved.

@@ -9,6 +9,7 @@
 ///   transport reserve BYTES
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -406,6 +407,27 @@ void check_segments(Segment::Naming naming) {
   must(!exists(name), "a segment that nobody opened leaves no name");
 }
 
+/// Memory of 4 KiB units is given back to a kernel with pages of 64 KiB: neighbouring units lie in the same pages.
+void check_large_pages() {
+  constexpr std::size_t page = 1 << 16, unit = 1 << 12, bytes = 6 * page;
+  Segment segment;
+  must(segment.make(bytes, Segment::Naming::of_process).empty(), "a segment can be made");
+  char* const aligned = segment.memory() + (page - reinterpret_cast<std::uintptr_t>(segment.memory()) % page) % page;
+  const auto left = [&](std::size_t first, std::size_t length) {
+    std::memset(segment.memory(), 1, bytes);
+    const bool all = heap::advise_whole_pages(aligned + first, length, MADV_REMOVE, page);
+    const auto wrong = [&](std::size_t k) {  // only pages that lie within as a whole are given back
+      const bool within = k / page * page >= first && (k / page + 1) * page <= first + length;
+      return aligned[k] != (within ? 0 : 1);
+    };
+    for (std::size_t k = 0; k < 5 * page; k += unit) must(!wrong(k) && !wrong(k + unit - 1), "no other page is lost");
+    return !all;
+  };
+  must(!left(page, 2 * page), "pages are given back");
+  must(left(page - unit, 2 * page + 2 * unit) && left(page + unit, 2 * page), "parts of pages are left");
+  must(left(page, unit) && left(page + unit, page - unit) && left(unit, page), "there may be no whole page");
+}
+
 /// A program that closes files which it does not know, and gets their numbers for its own.
 void check_files_closed_by_others() {
   Segment segment;
@@ -498,6 +520,7 @@ int check_arenas() {
 int check_segments() {
   check_segments(Segment::Naming::of_process);
   check_segments(Segment::Naming::of_system);
+  check_large_pages();
   check_files_closed_by_others();
   Segment huge;
   must(!huge.make(std::size_t{1} << 60, Segment::Naming::of_process).empty(),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "buffers/staging.hpp"
 #include "mpi/outcome.hpp"
@@ -72,12 +74,12 @@ int SparseLinks::census(std::span<const SparseSend> sends, std::int64_t& expecte
     counting_ = true;
     std::ranges::fill(counts_, 0);
     for (const SparseSend& send : sends) ++counts_[static_cast<std::size_t>(send.destination)];
-    if (const int error =
-            again(PMPI_Ireduce_scatter_block, counts_.data(), &coming_, 1, MPI_INT, MPI_SUM, peers_.comm, &collective_))
+    if (const int error = again(PMPI_Ireduce_scatter_block, counts_.data(), &counts_.back(), 1, MPI_INT, MPI_SUM,
+                                peers_.comm, &collective_))
       return error;
   }
   const int error = barrier_over(over);
-  expected = coming_;
+  expected = counts_.back();  // the number of messages for this rank
   return error;
 }
 
@@ -97,6 +99,7 @@ void SparseLinks::give_up() {
   const auto rest = [](Requests& requests) { return std::span(requests.all).subspan(requests.first); };
   for (Requests& requests : under_way_) abandon({}, rest(requests));
   abandon(rest(receives_), {});
+  if (collective_ != MPI_REQUEST_NULL) static_cast<void>(new (std::nothrow) std::vector(std::move(counts_)));
 }
 
 }  // namespace swapmeet

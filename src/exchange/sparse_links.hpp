@@ -17,9 +17,9 @@ class SparseLinks {
  public:
   /// `blocks`: the messages of this rank. `call`: the number of sparse exchanges of `peers` so far. Between two ranks
   /// only two consecutive exchanges can overlap, because an exchange ends only after all ranks have begun it. `counts`:
-  /// room for one number per rank, for the count of messages in census().
+  /// room for one number per rank and the result, for census(). After give_up() it is empty if MPI may still use it.
   SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, const Peers& peers, const Tags& tags,
-              std::uint16_t call, std::span<int> counts)
+              std::uint16_t call, std::vector<int>& counts)
       : blocks_(blocks), sends_(sends), peers_(peers), team_(peers.team),
         tags_{tags.of(MessageKind::sparse, call), tags.of(MessageKind::sparse_hop, call)}, counts_(counts) {}
   SparseLinks(const SparseLinks&) = delete;
@@ -56,12 +56,11 @@ class SparseLinks {
   const Peers& peers_;
   Team* team_;  ///< nullptr if there is only one rank
   int tags_[2];
-  std::span<int> counts_;
+  std::vector<int>& counts_;
   Requests under_way_[2], receives_;
   MPI_Request collective_ = MPI_REQUEST_NULL;  ///< of the barrier, or of the reduction in census()
   MPI_Message found_ = MPI_MESSAGE_NULL;
   bool counting_ = false;  ///< the reduction has been started
-  int coming_ = 0;         ///< result of the reduction: number of messages for this rank
   LostData lost_;
 };
 

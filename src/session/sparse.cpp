@@ -43,9 +43,10 @@ int SparseExchanges::exchange(const SparseRequest& request, Arrivals& arrivals) 
   if (members_.inter) return MPI_ERR_COMM;
   if (members_.ended) return fault_on(members_.user);
   if (const int error = prepare()) return error;
-  const SparsePlan& plan = *plan_;
+  SparsePlan& plan = *plan_;
+  if (plan.choice.spec.sparse == Sparse::census) plan.counts.resize(counts_of_census());  // lost where MPI failed
   const ErrorsReturn quiet(members_.user);
-  SparseLinks links(request.blocks, request.sends, members_.peers, members_.tags, ++calls_, plan_->counts);
+  SparseLinks links(request.blocks, request.sends, members_.peers, members_.tags, ++calls_, plan.counts);
   int error = MPI_SUCCESS;
   if (plan.route) {
     using StoreAndForward = SparseForwarding<SparseLinks>;
@@ -77,7 +78,7 @@ int SparseExchanges::prepare() {
         auto plan = std::make_unique<SparsePlan>();
         plan->choice = choose_sparse(members_.shape, options);
         const Spec& spec = plan->choice.spec;
-        if (spec.sparse == Sparse::census) plan->counts.resize(static_cast<std::size_t>(members_.ranks()));
+        if (spec.sparse == Sparse::census) plan->counts.resize(counts_of_census());
         // A single rank keeps its messages, and needs no request from another.
         if (spec.sparse == Sparse::forward || members_.shape.ranks == 1)
           plan->route.emplace(spec, members_.shape, members_.rank);

@@ -19,7 +19,7 @@ namespace swapmeet {
 /// prepares it anew.
 struct SparsePlan {
   SparseChoice choice;
-  std::vector<int> counts;           ///< for Sparse::census: working memory for one count of each rank
+  std::vector<int> counts;           ///< for Sparse::census: working memory for one count of each rank, and the result
   std::optional<SparseRoute> route;  ///< route of forwarded messages; nothing: messages are sent directly
 };
 
@@ -42,6 +42,7 @@ class SparseExchanges {
 
  private:
   int prepare();
+  std::size_t counts_of_census() const { return static_cast<std::size_t>(members_.ranks()) + 1; }
 
   Members& members_;
   std::unique_ptr<SparsePlan> plan_;

@@ -46,7 +46,6 @@ class ReceiveBuffers {
 
   /// Room of a slot for the block sizes of the message in it.
   char* sizes_of(std::uint32_t slot) { return sizes_.data() + slot * static_cast<std::size_t>(sizes_bytes_); }
-  std::int64_t sizes_bytes() const { return sizes_bytes_; }
 
   /// Keeps the message until `blocks` of its blocks have left. Its memory is freed at once if there are none.
   void keep(std::uint32_t message, std::uint32_t blocks) {
@@ -57,11 +56,6 @@ class ReceiveBuffers {
   /// Records that one block of the message has left.
   void left(std::uint32_t message) {
     if (--buffers_[message].waiting == 0) give(buffers_[message]);
-  }
-
-  /// Forgets all messages after an exchange was given up. Memory that MPI may still read or write is not freed.
-  void lose() {
-    for (Buffer& buffer : buffers_) buffer = {};
   }
 
  private:

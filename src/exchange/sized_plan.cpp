@@ -19,18 +19,24 @@ Flow nothing(Rank ranks, Rank rank) {
 
 SizedPlan::SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
                      NodePeers* node_peers, const Tags& tags, const Neighbourhood* among)
-    : Exchange(spec, tags), state_(std::move(flow), spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
-                                   {node_peers, single_copy(spec.intra)}, spec.direct_bytes != Direct::never, among),
+    : Exchange(spec, tags), memory_(new MessageMemory{{std::move(flow),
+                                                       spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
+                                                       {node_peers, single_copy(spec.intra)},
+                                                       spec.direct_bytes != Direct::never,
+                                                       among}}),
       forwarding_(forwarding), working_blocks_(working_blocks), started_(std::make_unique<StartedExchange>()) {}
 
 SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding,
                      std::unique_ptr<Plan> padded, const Tags& tags)
-    : Exchange(spec, tags), state_(nothing(ranks, rank), Sizes::padded, {}, spec.direct_bytes != Direct::never),
+    : Exchange(spec, tags),
+      memory_(new MessageMemory{{nothing(ranks, rank), Sizes::padded, {}, spec.direct_bytes != Direct::never}}),
       plan_(std::move(padded)), padded_(std::in_place, ranks, rank, plan_.get()), forwarding_(forwarding),
       working_blocks_(plan_ ? plan_->working_blocks() : 2 * std::int64_t{ranks}),
       started_(std::make_unique<StartedExchange>()) {}
 
-SizedPlan::~SizedPlan() = default;
+SizedPlan::~SizedPlan() {
+  if (broken_) static_cast<void>(memory_.release());
+}
 
 std::span<std::int64_t> SizedPlan::prepare_agreement(const Blocks& send, const Blocks& receive, AgreedNumbers& mine) {
   const Rank ranks = state_.flow.ranks, rank = state_.flow.rank;
@@ -80,10 +86,10 @@ bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t li
 }
 
 int SizedPlan::settle(std::span<std::int64_t> numbers, const Invocation& call) {
-  const std::span all = std::span(agreement_).first(2 + numbers.size());
+  const std::span all = std::span(memory_->agreement).first(2 + numbers.size());
   all[0] = call.number, all[1] = -std::int64_t{call.number};
   std::ranges::copy(numbers, all.begin() + 2);
-  if (const int error = largest_of_all(*call.peers->team, all, agreement_room_)) return error;
+  if (const int error = largest_of_all(*call.peers->team, all, memory_->agreement_room)) return error;
   std::ranges::copy(all.subspan(2), numbers.begin());
   return all[0] == -all[1] ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
@@ -131,7 +137,6 @@ bool SizedPlan::has_sent(const Fabric<Watching>& fabric) const {
 
 int SizedPlan::ended(int error, bool broken) {
   broken_ |= broken;
-  if (broken) state_.buffers.lose();
   if (error) {  // messages that were begun may not have ended
     std::ranges::fill(state_.gathered, SizedState::Gathered{});
     std::ranges::fill(state_.awaited, 0);

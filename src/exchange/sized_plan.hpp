@@ -107,14 +107,21 @@ class SizedPlan final : public Exchange {
   /// The error to return from exchanges after the plan is broken.
   int given_up() const;
 
-  SizedState state_;
+  /// Memory of messages and of agreements. It is never freed if the plan is broken, because MPI may still read it.
+  struct MessageMemory {
+    SizedState state;
+    /// Buffers of an agreement and of its messages: the number of the call, itself and negative, then the agreed
+    /// numbers.
+    std::array<std::int64_t, 2 + most_agreed_numbers> agreement{};
+    std::array<std::int64_t, 2 * (2 + most_agreed_numbers)> agreement_room{};
+  };
+
+  std::unique_ptr<MessageMemory> memory_;
+  SizedState& state_ = memory_->state;
   std::unique_ptr<Plan> plan_;  ///< exchanges padded blocks
   std::optional<Padded> padded_;
   Forwarding forwarding_;
   std::int64_t working_blocks_ = 0;
-  /// Buffers of an agreement and of its messages: the number of the call, itself and negative, then the agreed numbers.
-  std::array<std::int64_t, 2 + most_agreed_numbers> agreement_;
-  std::array<std::int64_t, 2 * (2 + most_agreed_numbers)> agreement_room_;
   Agreed agreed_;
   std::int64_t bound_bytes_ = 0;  ///< size of the largest block that SWAPMEET_SCRATCH_LIMIT allows
   int agreement_error_ = MPI_SUCCESS;

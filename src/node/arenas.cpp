@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "engine/row_size.hpp"
 #include "heap/overcommit.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t parts_at_a_time =
     4;  ///< in units of the largest part; parts become smaller once the ranks of the node are known
 /// Bytes at the beginning of an arena that are never given back to the system. UCX, below MPICH, remembers each address
@@ -23,16 +23,15 @@ std::size_t most_file_bytes() {
   return getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY ? most.rlim_cur : SIZE_MAX;
 }
 
-std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
-
 }  // namespace
 
 void Arenas::make(std::size_t most_bytes) {
   const std::lock_guard lock(mutex_);
-  most_bytes = std::min(whole_pages(most_bytes), most_file_bytes() / parts_at_a_time / page_bytes * page_bytes);
+  counted_ = heap::kernel_counts_promises();  // needed for the arenas of others, too
+  most_bytes = std::min(RowSize::aligned(most_bytes, arena_page_bytes),
+                        most_file_bytes() / parts_at_a_time / arena_page_bytes * arena_page_bytes);
   if (most_bytes == 0 || !own_.make(parts_at_a_time * most_bytes, Segment::Naming::of_process).empty()) return;
   most_bytes_ = most_bytes;
-  counted_ = heap::kernel_counts_promises();
 }
 
 /// Gives the memory of a part back to the system, except at the beginning of the arena, where the next parts will be.
@@ -67,9 +66,9 @@ ArenaPart Arenas::take() {
 void Arenas::keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(taken_, part.number, &Taken::number);
-  if (found == taken_.end() || (counted_ && !own_.reserve(part.first, page_bytes).empty())) return;
+  if (found == taken_.end() || (counted_ && !own_.reserve(part.first, arena_page_bytes).empty())) return;
   new (own_.memory() + part.first) PartHeader{};
-  *found = {part.first, whole_pages(bytes), part.number, members};
+  *found = {part.first, RowSize::aligned(bytes, arena_page_bytes), part.number, members};
 }
 
 void Arenas::give_back(const ArenaPart& part) {

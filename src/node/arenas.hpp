@@ -13,6 +13,9 @@
 
 namespace swapmeet {
 
+/// The unit in which arenas are divided.
+inline constexpr std::size_t arena_page_bytes = 4096;
+
 /// A part of the arena of one process, for the ranks of a node on one communicator. Can be sent as bytes.
 struct ArenaPart {
   SegmentName arena{};

@@ -5,16 +5,8 @@
 
 namespace swapmeet {
 
-namespace {
-
-constexpr std::size_t node_page_bytes = 4096;
-
-}  // namespace
-
 std::size_t NodeLayout::bulk(std::uint32_t member) const {
-  const auto whole_pages = [](std::size_t bytes) {
-    return (bytes + node_page_bytes - 1) / node_page_bytes * node_page_bytes;
-  };
+  const auto whole_pages = [](std::size_t bytes) { return RowSize::aligned(bytes, arena_page_bytes); };
   return whole_pages(acknowledgements(members)) + member * whole_pages(cell_bulk_bytes() + rows().bulks_bytes());
 }
 

@@ -47,7 +47,7 @@ int in_pieces(const Part& block, const Datatype& type, Use use) {
       MPI_Datatype shifted = MPI_DATATYPE_NULL;
       error = seen_from(&here, block.type, &shifted);
       if (!error) error = use(&here, count, shifted, first);
-      if (!error) PMPI_Type_free(&shifted);
+      if (shifted != MPI_DATATYPE_NULL) PMPI_Type_free(&shifted);
     }
     if (error) return error;
   }

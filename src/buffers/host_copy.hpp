@@ -1,7 +1,6 @@
 /// A copy in host memory of the blocks of one side of a call that are in device memory.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "buffers/blocks.hpp"

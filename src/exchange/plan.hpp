@@ -25,9 +25,6 @@ class Plan final : public Exchange {
   /// Whether the plan makes MPI datatypes, whose size in bytes must fit into an int.
   bool makes_types() const { return forwards() && spec_.packing == Packing::datatype; }
 
-  /// Blocks of working memory that the schedule itself uses.
-  std::int64_t scratch_blocks() const { return shared_scratch_blocks_; }
-
   /// Includes staging buffers for both sides. They are needed only for derived types and in place, but a rank does not
   /// know whether others use these.
   std::int64_t working_blocks() const override { return both_sides() + shared_scratch_blocks_; }

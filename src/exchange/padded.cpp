@@ -25,6 +25,7 @@ bool Padded::reserve(std::int64_t room, const Peers* peers) {
 
 int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation& call, Failure& failure) {
   if (room_ == 0) return MPI_SUCCESS;
+  if (plan_ && plan_->broken()) return MPI_ERR_OTHER;  // and there is no memory any more
   int error = MPI_SUCCESS;
   if (!begun_) {
     const auto phase = Watch(call.observer).during(CallPhase::pack);

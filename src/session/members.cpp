@@ -81,8 +81,8 @@ Members::Members(MPI_Comm user_comm, const Options& given)
     team->use_common_number();
     return;
   }
-  locked = job.exists() ? job.facts().locked : progress_is_locked();
-  starts_on_host = !job.exists() || job.facts().starts_on_host;
+  locked = job.made_in_init() ? job.facts().locked : progress_is_locked();
+  starts_on_host = !job.made_in_init() || job.facts().starts_on_host;
 }
 
 const Options::Gathered& Members::gathered() const {
@@ -95,7 +95,7 @@ bool Members::has_algorithm_everywhere() const {
 
 bool Members::leaves_starts() const {
   const bool native = options().algorithm && options().algorithm->family == Family::native;
-  return starts_on_host || (was_set ? native : context().job.facts().native);
+  return starts_on_host || native || (!was_set && context().job.facts().native);
 }
 
 bool Members::sends_messages(Collective collective, const Spec& spec) const {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -159,21 +160,27 @@ RankRecord RecordExchange::make_record() {
 /// Collective if a communicator of the job is made; else local. The job has no communicator yet if the library was
 /// loaded after MPI_Init. None is made in a function of MPI if several threads may call MPI on some rank: another thread
 /// may then be making a communicator, and wait for a rank that waits here. Open MPI makes one communicator at a time.
+/// In a function of this library several threads may come here at once, with communicators of all ranks. There is then
+/// no agreement on the facts of the job: ranks would use them at different calls.
 void RecordExchange::make_job(const GatheredRecords& records, bool in_own_function) {
   if (records.job || records.fault || members_.ranks() != context().world_ranks) return;
   if (records.threaded && !in_own_function) return;
-  context().job.begin(patience_s());
-  context().make_alone();
+  {
+    static std::mutex making;
+    const std::lock_guard alone(making);
+    context().job.begin(patience_s(), true);
+    context().make_alone();
+  }
   members_.peers.alone = context().alone();
-  JobFacts mine = facts_of(context().options);
-  mine.locked = records.locked;
-  mine.threaded = records.threaded;
-  context().job.agree(mine, context().fingerprint);
+  if (!records.threaded) {
+    JobFacts mine = facts_of(context().options);
+    mine.threaded = false;
+    context().job.agree(mine, context().fingerprint);
+  }
   auto numbered = std::make_unique<Team>(context().job, members_.team->job_ranks(), members_.rank, members_.user);
   if (numbered->exchange_numbers(members_.user) != MPI_SUCCESS) return;
   members_.team = std::move(numbered);
   members_.peers.team = members_.team.get();
-  members_.starts_on_host = context().job.facts().starts_on_host;  // calls that were started before were the host MPI's
 }
 
 /// Applies the result of the exchange of records. `begun`: it was begun in a start. Collective: the ranks exchange the numbers of their teams if the
@@ -190,7 +197,8 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
   else if (records.job && !records.fault) members_.team->exchange_numbers(members_.user);
   members_.locked |= records.locked;
   members_.threaded = records.threaded;
-  members_.starts_on_host |= records.starts_on_host;
+  if (!context().job.made_in_init()) members_.starts_on_host = !members_.has_messages();
+  members_.starts_on_host |= records.starts_on_host || mine_.starts_on_host != 0;
   members_.observed = records.observed;
   members_.hosts = std::move(records.hosts);
   node_.records() = std::move(records.node_records);

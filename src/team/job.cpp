@@ -26,7 +26,7 @@ MPI_Comm make_comm() {
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
   const int error = simulated ? PMPI_Comm_create(MPI_COMM_WORLD, all, &comm)
-                              : PMPI_Comm_create_group(MPI_COMM_WORLD, all, tag, &comm);
+                              : again(PMPI_Comm_create_group, MPI_COMM_WORLD, all, tag, &comm);
   PMPI_Group_free(&all);
   if (error) return MPI_COMM_NULL;
   PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -35,17 +35,20 @@ MPI_Comm make_comm() {
 
 }  // namespace
 
-void Job::begin(double patience_s) {
+void Job::begin(double patience_s, bool late) {
   if (exists()) return;
+  const MPI_Comm made = [&] {
+    const SlowWait watched(MPI_COMM_WORLD, "MPI_Init", patience_s);
+    return make_comm();
+  }();
+  if (made == MPI_COMM_NULL) return;
+  late_ = late;
+  comm_.store(made, std::memory_order_release);
+  look_for_messages_on(made);
+  SlowWait::all_ranks_came();
+  const std::lock_guard lock(mutex_);  // last: a team that has a number has the communicator, too
   tags_ = Tags(most_tag());
   taken_.assign(static_cast<std::size_t>(tags_.teams()), false);
-  {
-    const SlowWait watched(MPI_COMM_WORLD, "MPI_Init", patience_s);
-    comm_ = make_comm();
-  }
-  if (!exists()) return;
-  look_for_messages_on(comm_);
-  SlowWait::all_ranks_came();
 }
 
 // Messages of the library are used, because the host MPI's first MPI_Allreduce can take milliseconds (MPICH).
@@ -87,10 +90,10 @@ const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
 }
 
 void Job::end() {
-  if (!exists()) return;
+  MPI_Comm ended = comm_.exchange(MPI_COMM_NULL);
+  if (ended == MPI_COMM_NULL) return;
   look_for_messages_on(MPI_COMM_NULL);
-  PMPI_Comm_free(&comm_);
-  comm_ = MPI_COMM_NULL;
+  PMPI_Comm_free(&ended);
 }
 
 int Job::take_number() {

@@ -1,6 +1,7 @@
 /// The job: all ranks of MPI_COMM_WORLD, with the one communicator on which the library sends its messages.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -35,20 +36,25 @@ class Job {
   /// Makes the communicator, unless it exists. Collective over all ranks of MPI_COMM_WORLD. It is called in MPI_Init,
   /// or later in a call that all ranks make and in which no rank makes another communicator. If a rank lacks the
   /// library, the others wait for it, and after `patience_s` seconds a line on stderr names it. If MPI cannot make the
-  /// communicator, the job has none, on all ranks.
-  void begin(double patience_s);
+  /// communicator, the job has none, on all ranks. `late`: MPI_Init is over. Other threads may then be using the job,
+  /// but only one may call begin().
+  void begin(double patience_s, bool late = false);
 
   /// Agrees on the facts of the job and returns them: facts(). `mine` are the facts of this rank. `mine.locked` must be
   /// the value without a progress thread; facts().locked is false if all ranks have one. `fingerprint` is that of this
-  /// rank's options, by which `alike` is found. Collective over the job, after begin().
+  /// rank's options, by which `alike` is found. Collective over the job, after begin(), while no other thread uses the
+  /// job.
   const JobFacts& agree(const JobFacts& mine, std::uint64_t fingerprint);
 
   /// Frees the communicator. Collective over the job. Requires that no message is in flight.
   void end();
 
   /// The communicator; MPI_COMM_NULL if there is none, so that the library cannot send messages.
-  MPI_Comm comm() const { return comm_; }
-  bool exists() const { return comm_ != MPI_COMM_NULL; }
+  MPI_Comm comm() const { return comm_.load(std::memory_order_acquire); }
+  bool exists() const { return comm() != MPI_COMM_NULL; }
+  /// Whether the communicator was made in MPI_Init. Otherwise some ranks may have it in a call in which others do not
+  /// have it yet.
+  bool made_in_init() const { return exists() && !late_; }
   const JobFacts& facts() const { return facts_; }
   const Tags& tags() const { return tags_; }
 
@@ -62,10 +68,11 @@ class Job {
   /// Replaces each value by the largest of any rank. Collective. Returns whether it has succeeded.
   bool largest(std::span<std::int64_t, agreed_values> values);
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::atomic<MPI_Comm> comm_{MPI_COMM_NULL};
+  bool late_ = false;  ///< set before comm_
   JobFacts facts_;
   Tags tags_{32767};
-  std::mutex mutex_;            ///< guards taken_ and first_free_
+  std::mutex mutex_;            ///< guards taken_ and first_free_. tags_ is set before a number can be taken
   std::vector<bool> taken_;     ///< whether a team has the number, by number
   std::size_t first_free_ = 0;  ///< all smaller numbers are taken
 };

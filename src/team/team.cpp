@@ -9,8 +9,8 @@
 namespace swapmeet {
 
 Team::Team(Job& job, std::shared_ptr<const std::vector<int>> job_ranks, Rank rank, MPI_Comm user)
-    : job_(job), comm_(job.comm()), rank_on_comm_(job_ranks->data()), job_ranks_(std::move(job_ranks)), rank_(rank),
-      number_(job.take_number()), user_(user) {
+    : job_(job), number_(job.take_number()), comm_(job.comm()), rank_on_comm_(job_ranks->data()),
+      job_ranks_(std::move(job_ranks)), rank_(rank), user_(user) {
   if (number_ >= 0) own_summand_ = tags().of_team(number_);
 }
 

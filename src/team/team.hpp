@@ -82,13 +82,13 @@ class Team {
 
  private:
   Job& job_;
-  const MPI_Comm comm_;
+  const std::int32_t number_;
+  const MPI_Comm comm_;  ///< after number_: a team that has a number has the communicator
   // Pointers into the vectors below: each message reads them, and then does so by one load.
   const int* rank_on_comm_;        ///< data of job_ranks_
   const int* summands_ = nullptr;  ///< data of tag_summands_, or nullptr if it is empty
   std::shared_ptr<const std::vector<int>> job_ranks_;
   Rank rank_;
-  std::int32_t number_;
   int own_summand_ = 0;
   bool has_messages_ = false, in_steps_ = false;
   std::vector<int> tag_summands_;  ///< for tags to each member (Tags::of_team()); empty if all equal own_summand_

@@ -49,6 +49,18 @@ def test_loaded_late_makes_none_beside_threads(
     assert "the library was loaded after MPI_Init" in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("gathered", ["512", "1"])
+@pytest.mark.parametrize("how", ["sub", "together", "number"])
+def test_loaded_late_is_called_by_several_threads(launch, compiled, wheel: str, how: str, gathered: str) -> None:
+    """They make its communicator once, and ranks treat a call alike, whether or not they have it already."""
+    env = {"SWAPMEET_NODES": "3", "SWAPMEET_GATHERED_RANKS": gathered}
+    slow = compiled(wheel, "slow_group", "-shared", "-fPIC", "-ldl")
+    program = compiled(wheel, "late_threads", "-pthread", "-ldl")
+    argv = ["env", f"LD_PRELOAD={slow}", program, how, library(mpis.find(wheel))]
+    done = launch(3, argv, mpi=wheel, env=env, preload=False, timeout=30)
+    assert done.returncode == 0 and "late_threads: right, made 1\n" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("how", ["threads", "race 1200"])
 def test_ranks_of_a_node_need_no_communicator_on_many_ranks(launch, compiled, wheel: str, how: str) -> None:
     """On more than 512 ranks they made one in the first exchange, and hung with Open MPI."""

@@ -131,7 +131,7 @@ GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& 
   }
   std::vector<RankRecord> all(static_cast<std::size_t>(ranks));
   const int error = with_blocks ? exchange(mine, all, blocks, comm) : allgather(mine, all, comm);
-  if (error) return records.fault = is_fault(error), records;
+  if (error) return records.error = error, records;
   return read_records(mine, all);
 }
 

@@ -65,8 +65,8 @@ struct RankRecord {
 struct GatheredRecords {
   /// The states that the ranks propose to take over: none at all, all the same, or else the records are not read.
   enum class States : std::uint8_t { none, same, different } states = States::none;
-  bool agreed = false;  ///< all ranks have the same options
-  bool fault = false;   ///< this rank has noticed that a rank has died
+  bool agreed = false;      ///< all ranks have the same options
+  int error = MPI_SUCCESS;  ///< the MPI error with which the exchange has failed on this rank
   /// Ranks that have sent no record. If all ranks have sent one: ranks with another version of the library;
   /// `other_version` is that of the first of them.
   std::vector<Rank> strangers{};

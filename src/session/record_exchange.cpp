@@ -59,15 +59,25 @@ void RecordExchange::run(const FirstCall* first, bool in_own_function) {
   mine_ = make_record();
   GatheredRecords records = exchange(first);
   if (records.states != GatheredRecords::States::none) records = exchange(first);  // no rank proposes a state any more
-  make_job(records, in_own_function);
-  apply(std::move(records), false);
+  if (members_.refusal.empty()) make_job(records, in_own_function);
+  if (members_.refusal.empty()) apply(std::move(records), false);
 }
 
 GatheredRecords RecordExchange::exchange(const FirstCall* first) {
   piggybacked_.clear();
   if (first) piggybacked_ = blocks_to_piggyback(*first);
   const SlowWait watched = watch_for_absent_ranks(members_.user);
-  return gather_records(mine_, members_.gathered(), members_.user, piggybacked_);
+  GatheredRecords records = gather_records(mine_, members_.gathered(), members_.user, piggybacked_);
+  if (records.error) fail(records.error);
+  return records;
+}
+
+/// Ends the set-up after an MPI error that repetitions have not mended. A rank that has died is known to all ranks soon.
+/// Any other error is this rank's alone: it must not take part in agreements in which the others do not, so it throws.
+void RecordExchange::fail(int error) {
+  known_ = true;
+  members_.refusal = is_fault(error) ? "a rank has died" : "MPI has failed";
+  if (!is_fault(error)) throw MpiError(error);
 }
 
 bool RecordExchange::take_over(const FirstCall* first) {
@@ -83,15 +93,13 @@ bool RecordExchange::still_holds() const {
   return known_ && device == mine_.device && sessions_opened == (mine_.sessions != 0);
 }
 
-int RecordExchange::begin() {
+void RecordExchange::begin() {
   share_with_duplicates(members_.user);
   // Here, and not when the records have arrived, because they arrive at different times: all ranks must stop leaving
   // calls to the host MPI at the same call.
   decisions_.setup_policy().setup_begins();
   mine_ = make_record();
-  const int error = begin_gathering_records(mine_, gathered_, members_.user, arrival_);
-  if (error) gathered_.clear();
-  return error;
+  if (const int error = begin_gathering_records(mine_, gathered_, members_.user, arrival_)) fail(error);
 }
 
 void RecordExchange::finish() {
@@ -110,11 +118,9 @@ void RecordExchange::end() {
     const SlowWait watched = watch_for_absent_ranks(members_.user);
     return wait();
   }();
-  GatheredRecords records;
-  if (error) records.fault = is_fault(error);
-  else records = read_records(mine_, gathered_);
+  if (error) return fail(error);
+  apply(read_records(mine_, gathered_), true);
   gathered_ = {};
-  apply(std::move(records), true);
 }
 
 int RecordExchange::wait() {
@@ -163,7 +169,7 @@ RankRecord RecordExchange::make_record() {
 /// In a function of this library several threads may come here at once, with communicators of all ranks. There is then
 /// no agreement on the facts of the job: ranks would use them at different calls.
 void RecordExchange::make_job(const GatheredRecords& records, bool in_own_function) {
-  if (records.job || records.fault || members_.ranks() != context().world_ranks) return;
+  if (records.job || members_.ranks() != context().world_ranks) return;
   if (records.threaded && !in_own_function) return;
   {
     static std::mutex making;
@@ -178,7 +184,7 @@ void RecordExchange::make_job(const GatheredRecords& records, bool in_own_functi
     context().job.agree(mine, context().fingerprint);
   }
   auto numbered = std::make_unique<Team>(context().job, members_.team->job_ranks(), members_.rank, members_.user);
-  if (numbered->exchange_numbers(members_.user) != MPI_SUCCESS) return;
+  if (const int error = numbered->exchange_numbers(members_.user)) return fail(error);
   members_.team = std::move(numbered);
   members_.peers.team = members_.team.get();
 }
@@ -194,7 +200,8 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
   // Without a job there are no messages, or make_job() has made the team and exchanged its numbers.
   if (records.job && !records.teams.empty()) members_.team->set_numbers(records.teams);
   else if (records.job && records.team_everywhere >= 0) members_.team->use_common_number();
-  else if (records.job && !records.fault) members_.team->exchange_numbers(members_.user);
+  else if (const int error = records.job ? members_.team->exchange_numbers(members_.user) : MPI_SUCCESS)
+    return fail(error);
   members_.locked |= records.locked;
   members_.threaded = records.threaded;
   if (!context().job.made_in_init()) members_.starts_on_host = !members_.has_messages();
@@ -209,10 +216,6 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
   decisions_.earlier_runs().announced(records.agreed ? records.recalled : 0, records.many);
   if (records.agreed && records.sessions && members_.user != MPI_COMM_WORLD) members_.refusal = of_session;
   if (records.agreed) return;
-  if (records.fault) {
-    members_.refusal = "a rank has died";
-    return;
-  }
   members_.refusal = "the ranks disagree on the SWAPMEET_ variables";
   if (begun && !members_.has_messages()) return;  // further agreements would need messages
   warn_once(members_.refusal,

@@ -43,8 +43,8 @@ class RecordExchange {
   /// Whether this rank's record would say the same now. Local.
   bool still_holds() const;
   /// Starts the exchange in the order of collectives, but does not wait for other ranks; finish() completes it. Local.
-  /// Returns as MPI does.
-  int begin();
+  /// If a rank has died, it sets Members::refusal instead.
+  void begin();
   /// Makes the exchange, or completes the one that was begun, unless the records are known. Collective; waits.
   void finish();
   /// Waits until an exchange that was begun is complete: until then the application must not free its communicator.
@@ -66,6 +66,7 @@ class RecordExchange {
   RankRecord make_record();
   void make_job(const GatheredRecords& records, bool in_own_function);
   void apply(GatheredRecords records, bool begun);
+  void fail(int error);
   void refuse_strangers(const GatheredRecords& records);
   void leave_devices_alone(std::string_view driver);
 

@@ -27,7 +27,8 @@ StartedQueue* Starts::queue(Collective collective, std::int64_t block_bytes) {
   if (!prepared && !next_start_is_ours()) return nullptr;
   if (!prepared && members.locked) return request_preparation(collective, block_bytes), nullptr;
   auto made = std::make_unique<StartedQueue>(communicator_);
-  if (!records.known() && records.begin() != MPI_SUCCESS) return members.starts_on_host = true, nullptr;
+  if (!records.known()) records.begin();
+  if (!members.refusal.empty()) return nullptr;  // a rank has died
   queue_ = std::move(made);
   return queue_.get();
 }

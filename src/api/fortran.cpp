@@ -64,7 +64,7 @@ int call_or_plan(Call call, Make make, const char* spec, swapmeet_plan** plan, M
 
 /// Returns `error`, after raising it on `comm` if it is an error of an exchange. Errors of plans are only returned.
 int raised(int error, MPI_Comm comm, const void* plan) {
-  if (!plan) PMPI_Comm_call_errhandler(comm, error);
+  if (!plan && find_mpi()) PMPI_Comm_call_errhandler(comm, error);
   return error;
 }
 

@@ -26,22 +26,25 @@ std::atomic<bool> has_job{false};
 std::mutex returning_mutex;
 std::optional<ErrorsReturn>& returning = *new std::optional<ErrorsReturn>;  // never destroyed: MPI may have ended then
 std::atomic<bool> errors_return{false};
+thread_local bool awaits_return = false;  ///< whether an error for which this thread asked may not be returned yet
 
 /// Makes errors on MPI_COMM_WORLD return, or restores its error handler. MPICH gets MPI_ERRORS_RETURN, because MPICH
 /// 5.0.2 returns no error from MPI_Wait once it has called an error handler. The function does nothing if another
 /// thread holds the mutex: that thread may wait for a lock of the host MPI which this one holds.
 void set_errors_return(bool wanted) {
   const std::unique_lock lock(returning_mutex, std::try_to_lock);
-  if (!lock || errors_return == wanted) return;
+  if (!lock) return;
+  awaits_return = wanted;
+  if (errors_return == wanted) return;
   if (wanted) returning.emplace(MPI_COMM_WORLD, host_is_mpich ? MPI_ERRORS_RETURN : ErrorsReturn::quiet_handler());
   else returning.reset();
   errors_return = wanted;
 }
 
-/// Advances all started exchanges. An error that was to be returned has been returned by now, since the host MPI makes
-/// progress again.
+/// Advances all started exchanges. An error that this thread was to return has been returned by now, since it makes
+/// progress in the host MPI again.
 [[maybe_unused]] AdvanceResult advance() {
-  if (errors_return.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
+  if (errors_return.load(std::memory_order_relaxed) && awaits_return && !ProgressThread::is_here()) [[unlikely]]
     set_errors_return(false);
   return advance_all.load(std::memory_order_relaxed)();
 }

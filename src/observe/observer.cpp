@@ -90,9 +90,9 @@ void Observer::record(std::unique_ptr<Trace> trace, std::FILE* file) {
 std::string Observer::written() {
   trace_.reset();
   if (!file_) return "";
-  const bool failed = std::ferror(file_.get()) != 0;
-  const bool closed = std::fclose(file_.release()) == 0;
-  return failed || !closed ? std::strerror(errno) : "";
+  const bool failed = std::ferror(file_.get()) != 0;  // by now errno may be that of another call
+  if (std::fclose(file_.release()) != 0) return std::strerror(errno);
+  return failed ? "a write has failed" : "";
 }
 
 std::int64_t Watch::bytes_of(const Part& part) {

@@ -22,7 +22,9 @@ constexpr std::size_t least_block_bytes(const char* text) {
   if (!*text && number == 1) return usual_block_bytes;
   const char unit = *text;
   if (unit == 'K' || unit == 'M' || unit == 'G') {
-    number <<= unit == 'K' ? 10 : unit == 'M' ? 20 : 30;
+    const int shift = unit == 'K' ? 10 : unit == 'M' ? 20 : 30;
+    if (number > most >> shift) return none;
+    number <<= shift;
     if (text[1] != 'i' || text[2] != 'B') return none;
     text += 3;
   }

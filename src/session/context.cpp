@@ -240,9 +240,10 @@ void warn_of_memory_store() {
 
 void report_statistics(Context& all) {
   if (all.process != getpid()) return;  // a forked child, in which a missing thread may hold the mutex
+  if (!all.options.statistics) return;  // first: a signal handler that calls exit() may have interrupted its holder
   {
     const std::lock_guard lock(all.mutex);
-    if (all.reported || !all.options.statistics) return;
+    if (all.reported) return;
     all.reported = true;
   }
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - all.begin;

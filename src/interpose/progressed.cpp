@@ -113,12 +113,15 @@ void begin_all() {
 }
 
 /// The communicator of this rank alone on which the request for an exchange on `user` is made. If errors are fatal on
-/// `user`, they are fatal on it, too.
+/// `user`, or abort the process, they are fatal on it, too.
 MPI_Comm self_comm_of(MPI_Comm user) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   bool fatal = false;
   if (PMPI_Comm_get_errhandler(user, &handler) == MPI_SUCCESS) {
     fatal = handler == MPI_ERRORS_ARE_FATAL;
+#ifdef MPI_ERRORS_ABORT
+    fatal = fatal || handler == MPI_ERRORS_ABORT;
+#endif
     PMPI_Errhandler_free(&handler);
   }
   return context().alone(fatal ? Context::Errors::fatal : Context::Errors::returned);

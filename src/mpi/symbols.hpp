@@ -51,10 +51,10 @@ class LocalCall<int (*)(Parameters...)> {
 /// itself exports are in native() instead.
 // clang-format off
 #define SWAPMEET_MPI_CALLS(CALL)                                                                                       \
-  CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Comm_call_errhandler) CALL(Comm_create) CALL(Comm_create_group)     \
-  CALL(Comm_free) CALL(Comm_idup) CALL(Comm_split) CALL(Gather) CALL(Iallgather) CALL(Iallreduce) CALL(Ibarrier)       \
-  CALL(Ibcast) CALL(Igather) CALL(Improbe) CALL(Imrecv) CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block)           \
-  CALL(Iscatter) CALL(Isend) CALL(Issend) CALL(Mprobe) CALL(Pack) CALL(Recv) CALL(Request_get_status) CALL(Scatter)    \
+  CALL(Allgather) CALL(Allreduce) CALL(Comm_call_errhandler) CALL(Comm_create) CALL(Comm_create_group)                 \
+  CALL(Comm_free) CALL(Iallgather) CALL(Ibarrier)                                                                      \
+  CALL(Ibcast) CALL(Improbe) CALL(Imrecv) CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block)                         \
+  CALL(Isend) CALL(Issend) CALL(Mprobe) CALL(Pack) CALL(Recv) CALL(Request_get_status)                                 \
   CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testany) CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
 
 #define SWAPMEET_MPI_LOCAL_CALLS(CALL)                                                                                 \
@@ -69,7 +69,7 @@ class LocalCall<int (*)(Parameters...)> {
   CALL(Group_translate_ranks) CALL(Initialized) CALL(Query_thread) CALL(Recv_init) CALL(Reduce_local)                  \
   CALL(Request_free) CALL(Status_set_cancelled) CALL(Status_set_elements) CALL(Topo_test) CALL(Type_commit)            \
   CALL(Type_contiguous) CALL(Type_create_hindexed) CALL(Type_create_hvector) CALL(Type_create_keyval)                  \
-  CALL(Type_create_struct) CALL(Type_free) CALL(Type_get_attr) CALL(Type_get_contents)                  \
+  CALL(Type_create_struct) CALL(Type_free) CALL(Type_get_attr) CALL(Type_get_contents)                                 \
   CALL(Type_get_envelope) CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_name)                            \
   CALL(Type_get_true_extent_x) CALL(Type_set_attr) CALL(Type_size_x)
 
@@ -107,14 +107,20 @@ SWAPMEET_MPI_LOCAL_LARGE_CALLS(SWAPMEET_DECLARE)
 #ifdef OMPI_MAJOR_VERSION
 /// Open MPI's constants, which are addresses of its variables.
 // clang-format off
+#ifdef MPI_ERRORS_ABORT
+#define SWAPMEET_OPEN_MPI_ERRORS_ABORT(CONSTANT) CONSTANT(ompi_mpi_errors_abort)
+#else
+#define SWAPMEET_OPEN_MPI_ERRORS_ABORT(CONSTANT)
+#endif
 #define SWAPMEET_OPEN_MPI_CONSTANTS(CONSTANT)                                                                          \
-  CONSTANT(ompi_message_null) CONSTANT(ompi_mpi_byte) CONSTANT(ompi_mpi_char) CONSTANT(ompi_mpi_comm_null)             \
+  CONSTANT(ompi_message_null) CONSTANT(ompi_mpi_byte) CONSTANT(ompi_mpi_comm_null)                                     \
   CONSTANT(ompi_mpi_comm_self) CONSTANT(ompi_mpi_comm_world) CONSTANT(ompi_mpi_datatype_null)                          \
   CONSTANT(ompi_mpi_double) CONSTANT(ompi_mpi_errhandler_null) CONSTANT(ompi_mpi_errors_are_fatal)                     \
   CONSTANT(ompi_mpi_errors_return) CONSTANT(ompi_mpi_group_null) CONSTANT(ompi_mpi_info_null) CONSTANT(ompi_mpi_int)   \
-  CONSTANT(ompi_mpi_int32_t) CONSTANT(ompi_mpi_int64_t) CONSTANT(ompi_mpi_op_band) CONSTANT(ompi_mpi_op_bor)           \
-  CONSTANT(ompi_mpi_op_land) CONSTANT(ompi_mpi_op_lor) CONSTANT(ompi_mpi_op_max) CONSTANT(ompi_mpi_op_min)             \
-  CONSTANT(ompi_mpi_op_sum) CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)
+  CONSTANT(ompi_mpi_int32_t) CONSTANT(ompi_mpi_int64_t)                                                                \
+  CONSTANT(ompi_mpi_op_max) CONSTANT(ompi_mpi_op_min)                                                                  \
+  CONSTANT(ompi_mpi_op_sum) CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)                                    \
+  SWAPMEET_OPEN_MPI_ERRORS_ABORT(CONSTANT)
 
 // clang-format on
 

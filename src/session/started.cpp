@@ -260,7 +260,9 @@ int StartedQueue::begin_next(StartedExchange& one, std::size_t before) {
 int StartedQueue::decide(StartedExchange& one, std::size_t before) {
   if (!preparing_.under_way()) try {
       if (!counted_) {
-        if (one.decision && (one.decision->sized || communicator_.members().nodes() > 1)) one.decision = nullptr;
+        // The decision of an earlier exchange holds again unless the ranks tune between nodes, or agree on sizes.
+        const Decision* const by_messages = communicator_.decisions().known_by_messages(one.collective());
+        if (one.decision == by_messages || communicator_.members().nodes() > 1) one.decision = nullptr;
         alone_ = one.decision || decides_alone(one.call, communicator_, tuning_);
         counted_ = true;
       }
@@ -278,7 +280,7 @@ int StartedQueue::prepare(StartedExchange& one) {
   communicator_.records().finish();
   if (!communicator_.members().has_messages()) return MPI_ERR_OTHER;  // this library's exchanges need messages
   communicator_.decisions().setup_policy().end();
-  one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
+  if (!one.decision) one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
   if (look_is_due()) agree_on_lanes();
   if (lacks_lanes(*one.decision)) prepare_lanes(*one.decision->plan);
   return MPI_SUCCESS;

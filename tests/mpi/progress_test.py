@@ -139,6 +139,13 @@ def test_windows_where_shared_memory_is_limited(started, limit: str) -> None:
     assert ("are under way at once" in told) == (limit == "1MiB")
 
 
+def test_exchanges_beyond_a_limit_with_equal_arguments(started) -> None:
+    """The ranks agree on sizes before each, though only some keep an equal one that was sent by messages instead."""
+    where = {"SWAPMEET_SCRATCH_LIMIT": "64KiB", "SWAPMEET_EXPLAIN": "1"}
+    _, told, _ = started("pending", 2, "alike", algorithm="tuna(r=2,intra=cma)", **where)
+    assert "Ialltoallv on 2 ranks: direct" in told
+
+
 @pytest.mark.parametrize(("algorithm", "serves"), [("auto", "direct"), ("pairwise", "direct"), ("native", "native")])
 def test_says_what_serves_persistent_requests(started, algorithm: str, serves: str) -> None:
     """And counts them, where they are ours."""

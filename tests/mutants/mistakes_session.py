@@ -43,6 +43,15 @@ MISTAKES = (
         (WINDOWS,),
     ),
     Mistake(
+        "a started exchange that exceeded a limit is repeated without an agreement",
+        "A rank that still has an equal exchange begins at once, while others agree on the sizes of blocks.",
+        "session/started.cpp",
+        "if (one.decision == by_messages ||",
+        "if ((!MUTANT && one.decision == by_messages) ||",
+        TEST,
+        (MPI + "progress_test.py::test_exchanges_beyond_a_limit_with_equal_arguments[openmpi]",),
+    ),
+    Mistake(
         "calls are left to the host MPI until a rank has the records",
         "The ranks get the records of a start at different times, so some of them leave a blocking call.",
         "session/record_exchange.cpp",

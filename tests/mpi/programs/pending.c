@@ -2,6 +2,8 @@
  *
  *   pending alone   Rank 0 starts MANY exchanges when all other ranks have started theirs and call no function of MPI any
  *                   more. It prints how many of them are complete on it before the others go on: "pending: N of MANY".
+ *   pending alike   Exchanges of unequal blocks with equal arguments. Rank 0 completes each before it starts the next one,
+ *                   the other ranks complete them in pairs. It prints "pending: right".
  *   pending mixed   Windows of up to MOST exchanges of several forms and sizes, which are completed in another order on
  *                   each rank, with blocking ones between them. It checks every block and prints "pending: right". */
 #include <mpi.h>
@@ -110,6 +112,19 @@ static void mixed(Exchange *all) {
   }
 }
 
+static void alike(Exchange *all) {
+  MPI_Request requests[2];
+  for (int number = 0; number < 40; ++number) {
+    Exchange *const one = &all[number % 2];
+    one->form = 1, one->ints = LARGEST / 2, one->number = number;
+    start(one, &requests[number % 2]);
+    if (me > 0 && number % 2 == 0) continue;
+    MPI_Waitall(me > 0 ? 2 : 1, me > 0 ? requests : &requests[number % 2], MPI_STATUSES_IGNORE);
+    if (me > 0) check(&all[0]);
+    check(one);
+  }
+}
+
 static int alone(Exchange *all, atomic_int *shared) {
   MPI_Request requests[MANY];
   int number = 0, complete = 0;
@@ -157,6 +172,8 @@ int main(int argc, char **argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     complete = alone(all, shared);
     MPI_Win_free(&window);
+  } else if (argc > 1 && strcmp(argv[1], "alike") == 0) {
+    alike(all);
   } else {
     mixed(all);
   }

@@ -115,6 +115,7 @@ ONE_RUN := $(patsubst %,'tests/mpi/%', \
 	plans_test.py::test_mistakes[openmpi-2] \
 	progress_test.py::test_arguments_of_an_earlier_one[openmpi-auto] \
 	progress_test.py::test_legal_programs_end[mpich-one-thread-auto] \
+	progress_test.py::test_what_is_made_for_few_exchanges[mpich-2] \
 	progress_test.py::test_windows_of_exchanges[openmpi--auto] \
 	record_test.py::test_sizes_and_counts_are_those_of_the_application[openmpi-native] \
 	reuse_test.py::test_communicators_of_other_ranks_share_nothing_wrong[openmpi-SWAPMEET_FIRST_CALLS] \

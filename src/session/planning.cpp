@@ -224,6 +224,7 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
     if (const char* const defect = defect_of_native(request, members_.shape.ranks))
       prepared = prepare({*parse_spec("spread-out"), prepared.reason + "; the MPI's own " + defect}, request, *team,
                          exchanges);
+  team->node.give_back_reserved();  // if the plan does not use it
   if (for_request) try_single_step(prepared, request);
   double expected = -1;
   if (prepared.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()) &&

@@ -160,11 +160,12 @@ def test_says_what_serves_persistent_requests(started, algorithm: str, serves: s
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_what_is_made_for_few_exchanges(launch, compiled, preloaded, wheel: str, ranks: int) -> None:
     """A persistent request within a node takes three agreements of its ranks, and no communicator; a communicator on
-    which a few exchanges are started takes nothing."""
+    which a few exchanges are started takes nothing. Requests that do not use shared memory leave it to others."""
     counter = compiled(wheel, "agreements", "-shared", "-fPIC", "-ldl")
     argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", compiled(wheel, "set_ups")]
     done = launch(ranks, argv, mpi=wheel, preload=False)
     counts = "persistent: 30 agreements, 0 communicators\nstarted: 0 agreements, 0 communicators\n"
+    counts += "beside others: 3 agreements\n"
     assert done.stdout == counts + "set_ups: right\n", done.stdout + done.stderr
 
 

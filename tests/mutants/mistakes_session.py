@@ -52,6 +52,15 @@ MISTAKES = (
         (MPI + "progress_test.py::test_exchanges_beyond_a_limit_with_equal_arguments[openmpi]",),
     ),
     Mistake(
+        "a plan keeps shared memory that it does not use",
+        "The memory that is reserved with the agreement on a plan is kept though its messages are the host MPI's.",
+        "session/planning.cpp",
+        "team->node.give_back_reserved();",
+        "if (!MUTANT) team->node.give_back_reserved();",
+        CHECK,
+        (MPI + "progress_test.py::test_what_is_made_for_few_exchanges[mpich-2]",),
+    ),
+    Mistake(
         "calls are left to the host MPI until a rank has the records",
         "The ranks get the records of a start at different times, so some of them leave a blocking call.",
         "session/record_exchange.cpp",

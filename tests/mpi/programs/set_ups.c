@@ -20,6 +20,24 @@ static void persistent(void) {
   MPI_Request_free(&request);
 }
 
+/* Persistent requests whose messages the host MPI sends, though the ranks share memory. Returns the agreements of a request
+ * that is made while they exist. */
+static int beside_others(const int *agreements) {
+  enum { MANY = 6 };
+  MPI_Request requests[MANY];
+  int (*set)(MPI_Comm, const char *) = (int (*)(MPI_Comm, const char *))dlsym(RTLD_DEFAULT, "swapmeet_set_algorithm");
+  wrong += set(MPI_COMM_WORLD, "pairwise");
+  for (int i = 0; i < MANY; ++i)
+    MPI_Alltoall_init(mine, 2, MPI_INT, theirs, 2, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]);
+  wrong += set(MPI_COMM_WORLD, NULL);
+  persistent();
+  const int before = *agreements;
+  persistent();
+  const int number = *agreements - before;
+  for (int i = 0; i < MANY; ++i) MPI_Request_free(&requests[i]);
+  return number;
+}
+
 static void started(void) {
   MPI_Comm comm;
   MPI_Request request;
@@ -44,6 +62,8 @@ int main(int argc, char **argv) {
   before = *agreements, made_before = *made;
   for (int i = 0; i < ROUNDS; ++i) started();
   if (rank == 0) printf("started: %d agreements, %d communicators\n", *agreements - before, *made - made_before);
+  const int number = beside_others(agreements);
+  if (rank == 0) printf("beside others: %d agreements\n", number);
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("set_ups: %s\n", wrong ? "wrong" : "right");
   MPI_Finalize();

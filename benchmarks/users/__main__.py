@@ -95,7 +95,8 @@ def measure(arguments: argparse.Namespace) -> int:
     for sentence in settings.clean_environment():
         say(sentence)
     options = {name: str(value) for name in OPTIONS if (value := getattr(arguments, name)) is not None}
-    command = "python benchmarks/users " + shlex.join(arguments.words)
+    output = {"-o", "--output", str(arguments.output)}  # is of this machine alone
+    command = "python benchmarks/users " + shlex.join(word for word in arguments.words if word not in output)
     pairs = planned(arguments, say)
     known = {launch.key for launch in begin(arguments.output, {**header(options), "command": command}).launches}
     turns = [(turn, *pair) for turn in range(1, arguments.rounds + 1) for pair in pairs]

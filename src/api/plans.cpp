@@ -14,6 +14,7 @@ using swapmeet::EqualSide;
 using swapmeet::failed;
 using swapmeet::guarded;
 using swapmeet::guarded_call;
+using swapmeet::Members;
 using swapmeet::Mistake;
 using swapmeet::Planned;
 using swapmeet::Rank;
@@ -27,7 +28,7 @@ struct swapmeet_plan {
 
 namespace {
 
-/// Plans the request that `make(ranks, problem)` returns, unless it sets a problem. A rank with a problem, or without
+/// Plans the request that `make(members, problem)` returns, unless it sets a problem. A rank with a problem, or without
 /// memory, takes part in planning nevertheless and tells the other ranks, so that all stay in step.
 template <class Make>
 int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, Make make) {
@@ -39,7 +40,7 @@ int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, Make make) {
   std::unique_ptr<swapmeet_plan> made;
   const auto prepare = [&] {
     made = std::make_unique<swapmeet_plan>();
-    if (std::optional<Request> right = make(communicator->ranks(), problem)) request.emplace(*std::move(right));
+    if (std::optional<Request> right = make(communicator->members(), problem)) request.emplace(*std::move(right));
     if (spec) {
       options = swapmeet::context().options;
       options->algorithm_from = "swapmeet_plan";
@@ -63,13 +64,15 @@ int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, Make make) {
 template <class Count>
 int plan_equal(const EqualSide<Count>& send, const EqualSide<Count>& receive, MPI_Comm comm, const char* spec,
                swapmeet_plan** plan) {
-  return plan_on(comm, spec, plan, [&](Rank ranks, std::string& problem) -> std::optional<Request> {
+  return plan_on(comm, spec, plan, [&](const Members& members, std::string& problem) -> std::optional<Request> {
     problem = to_text(mistake_in(send, receive));
     if (problem.empty() && send.base == receive.base && send.base && send.count > 0)
       problem = to_text({Mistake::What::same_buffer});  // with every MPI, because equal blocks would overlap
     if (!problem.empty()) return std::nullopt;
+    const Rank ranks = members.ranks();
     Request request = request_of(swapmeet::Collective::alltoall, send, receive, {ranks, ranks});
-    if (request.send && request.send->blocks().bytes(0) != request.receive.blocks().bytes(0))
+    // The groups of an intercommunicator may send blocks of different sizes.
+    if (!members.inter && request.send && request.send->blocks().bytes(0) != request.receive.blocks().bytes(0))
       problem = "a block that is sent is not as large as one that is received";
     return request;
   });
@@ -78,7 +81,8 @@ int plan_equal(const EqualSide<Count>& send, const EqualSide<Count>& receive, MP
 template <class Side>
 int plan_unequal(bool each, const Side& send, const Side& receive, MPI_Comm comm, const char* spec,
                  swapmeet_plan** plan) {
-  return plan_on(comm, spec, plan, [&](Rank ranks, std::string& problem) -> std::optional<Request> {
+  return plan_on(comm, spec, plan, [&](const Members& members, std::string& problem) -> std::optional<Request> {
+    const Rank ranks = members.ranks();
     problem = to_text(mistake_in(send, receive, each, ranks));
     if (!problem.empty()) return std::nullopt;
     return request_of(each ? swapmeet::Collective::alltoallw : swapmeet::Collective::alltoallv, send, receive,

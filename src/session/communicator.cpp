@@ -18,6 +18,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
 }
 
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
+  if (members_.inter) return valid;  // all calls are left to the host MPI, and the two groups share no agreement
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, members_.user) || !valid) return false;
   members_.set_options(options);

@@ -96,7 +96,8 @@ class Communicator {
   }
 
   /// Replaces the chosen algorithm; without `options` by that of the environment. `valid`: whether this rank could read
-  /// its arguments. Collective. Returns false, on all ranks, if a rank could not or the ranks differ.
+  /// its arguments. Collective. Returns false, on all ranks, if a rank could not or the ranks differ. On an
+  /// intercommunicator it changes nothing, is local, and returns `valid`.
   bool set_algorithm(const std::optional<Options>& options, bool valid);
 
   /// Sends the messages of `request`, and receives the messages for this rank, as SparseExchanges::exchange() does.

@@ -8,15 +8,20 @@ namespace {
 
 int start_equal(const void* from, const OwnedBlocks& send, const OwnedBlocks& receive, MPI_Comm comm,
                 MPI_Request* request) {
-  if (receive.blocks().bytes(0) == 0)  // MPICH 5.0 divides by the size of the type
-    return native().ialltoall(from, 0, MPI_BYTE, receive.base(), 0, MPI_BYTE, comm, request);
-  const std::int64_t sent = std::get<0>(send.sizes()), received = std::get<0>(receive.sizes());
+  // Blocks without data count as no bytes, because MPICH 5.0 divides by the size of the type. On an intercommunicator
+  // one side may have data and the other none.
+  const auto count = [](const OwnedBlocks& side) -> std::int64_t {
+    return side.blocks().bytes(0) > 0 ? std::get<0>(side.sizes()) : 0;
+  };
+  const std::int64_t sent = count(send), received = count(receive);
+  const MPI_Datatype sent_type = sent > 0 ? *send.types() : MPI_BYTE;
+  const MPI_Datatype received_type = received > 0 ? *receive.types() : MPI_BYTE;
 #if MPI_VERSION >= 4
   if (sent > INT_MAX || received > INT_MAX)
-    return native().ialltoall_c(from, sent, *send.types(), receive.base(), received, *receive.types(), comm, request);
+    return native().ialltoall_c(from, sent, sent_type, receive.base(), received, received_type, comm, request);
 #endif
-  return native().ialltoall(from, static_cast<int>(sent), *send.types(), receive.base(), static_cast<int>(received),
-                            *receive.types(), comm, request);
+  return native().ialltoall(from, static_cast<int>(sent), sent_type, receive.base(), static_cast<int>(received),
+                            received_type, comm, request);
 }
 
 int start_unequal(Collective collective, const void* from, const OwnedBlocks& send, const OwnedBlocks& receive,

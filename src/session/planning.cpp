@@ -220,7 +220,7 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
   }
   std::uint16_t exchanges = 0;
   PreparedExchange prepared = prepare(std::move(choice), request, *team, exchanges);
-  if (prepared.spec == Spec{} && !for_request && (team->has_messages() || members_.shape.ranks == 1))
+  if (prepared.spec == Spec{} && !for_request && !members_.inter && (team->has_messages() || members_.shape.ranks == 1))
     if (const char* const defect = defect_of_native(request, members_.shape.ranks))
       prepared = prepare({*parse_spec("spread-out"), prepared.reason + "; the MPI's own " + defect}, request, *team,
                          exchanges);

@@ -59,6 +59,12 @@ def test_two_at_a_time(cases, wheel: str, ranks: list[int], specs: list[str]) ->
     cases(wheel, "plans", ranks, runs, "plans: right", linking(wheel), preload=False, env=env)
 
 
+def test_intercommunicators(cases, wheel: str) -> None:
+    """Every split of the ranks into two groups, which need not send as much as they receive."""
+    runs = [[spec] for spec in ("", "native", "pairwise")]
+    cases(wheel, "plans_between", [2, 3, 5], runs, "plans_between: right", linking(wheel), preload=False, timeout=60)
+
+
 @pytest.mark.parametrize("algorithm", ["auto", "native", "spread-out"])
 def test_no_type_of_a_plan_is_lost(launch, plans, wheel: str, algorithm: str) -> None:
     """On one rank Open MPI's own MPI_Ialltoallw never gives them back."""

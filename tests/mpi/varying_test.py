@@ -320,10 +320,11 @@ def test_ranks_that_choose_differently_are_refused(launch, compiled, wheel: str,
     assert set(served(lines, "Alltoallv")) == {"bruck by swapmeet_set_algorithm"}
 
 
-def test_communicators_that_are_never_served(launch, compiled, wheel: str) -> None:
-    """One may ask for an algorithm there; it makes no difference."""
+@pytest.mark.parametrize("ranks", [3, 4, 5])
+def test_communicators_that_are_never_served(launch, compiled, wheel: str, ranks: int) -> None:
+    """One may ask for an algorithm there; it makes no difference. The groups of 3 and of 5 ranks differ in size."""
     words = ("self", "set=sloav", "call", "inter", "set=sloav", "call", "null-comm", "set=sloav", "world", "call")
-    said, lines = set_algorithm(launch, compiled, wheel, *words, ranks=4)
+    said, lines = set_algorithm(launch, compiled, wheel, *words, ranks=ranks)
     assert said == ["set=sloav: success", "set=sloav: success", "set=sloav: communicator"]
     assert "native (one rank only)" in "\n".join(lines)
     assert "native (intercommunicator)" in "\n".join(lines)

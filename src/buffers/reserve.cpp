@@ -56,7 +56,7 @@ constexpr std::size_t smallest_bytes = 4095, for_smallest_bytes = 256 << 10;
 alignas(std::max_align_t) char memory_of_reserve[reserve_bytes];  // takes no physical memory before it is used
 constinit Reserve reserve(memory_of_reserve, reserve_bytes);
 
-constexpr std::size_t table_bytes_per_rank = 256, tables = 16;
+constexpr std::size_t tables = 16;
 constexpr std::size_t most_ranks = 4096;               ///< on more ranks, tables have only a few numbers per rank
 constinit std::atomic<Reserve*> for_tables = nullptr;  ///< the reserve for tables of many ranks, if it exists
 constinit std::atomic<std::size_t> most_table_bytes = 0;

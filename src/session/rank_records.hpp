@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buffers/reserve.hpp"
 #include "node/node_peers.hpp"
 #include "options/options.hpp"
 
@@ -60,6 +61,8 @@ struct RankRecord {
   NodeRecord node_record{};
   std::array<char, 64> block{};  ///< block for the rank that receives the record
 };
+// A rank without memory for the records of all ranks could not take part in their exchange.
+static_assert(sizeof(RankRecord) <= table_bytes_per_rank);
 
 /// The result of the exchange: what this rank needs of all records.
 struct GatheredRecords {

@@ -39,9 +39,9 @@ int main() {
   swapmeet::reserve_for(200);  // whose tables are small
   request(65 * kib);
   swapmeet::reserve_for(ranks);
-  for (const std::size_t bytes : {65 * kib, 250 * kib, 251 * kib}) request(bytes);
-  for (int i = 0; i < 14; ++i) request(249 * kib);  // all but the rest
-  request(249 * kib);
+  for (const std::size_t bytes : {65 * kib, 312 * kib, 313 * kib}) request(bytes);
+  for (int i = 0; i < 14; ++i) request(312 * kib);  // all but the rest
+  request(312 * kib);
   for (int i = 0; i < 11; ++i) request(60 * kib);
   request(60 * kib);  // the rest is kept
   request(4000);

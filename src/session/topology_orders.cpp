@@ -16,27 +16,39 @@ namespace {
 
 constexpr int root = 0;
 
+/// A table of slots as rank 0 sends it to the ranks.
+struct SentTable {
+  std::int64_t sizes[2] = {0, 0};  ///< number of slots, and their lower bound
+  /// For each rank, the rows of its endpoint: the slots in which it sends to each endpoint, then the slots in which it
+  /// receives from each.
+  std::vector<std::int32_t> rows{};
+};
+
 /// Reads the table of slots on rank 0, while the other ranks wait. Throws nothing.
-SlotTable read(const OrderSource& source, std::span<const Rank> world_ranks, std::string& problem) {
+SentTable read(const OrderSource& source, std::span<const Rank> world_ranks, const Endpoints& all,
+               std::string& problem) {
   try {
-    Result<SlotTable> table = read_slots(source, world_ranks, context().world_ranks);
-    if (table) return *std::move(table);
+    const Result<SlotTable> table = read_slots(source, world_ranks, context().world_ranks);
+    if (table) {
+      SentTable sent{{table->slots, table->bound}};
+      sent.rows.reserve(2 * world_ranks.size() * all.member_of.size());
+      for (const std::int32_t member : all.member_of) {
+        const SlotRows one = rows_of(*table, member);
+        sent.rows.insert(sent.rows.end(), one.sends.begin(), one.sends.end());
+        sent.rows.insert(sent.rows.end(), one.receives.begin(), one.receives.end());
+      }
+      return sent;
+    }
     problem = table.problem().text();
   } catch (const std::exception& failure) { problem = source.network + ": it could not be read: " + failure.what(); }
   return {};
 }
 
-/// Sends every rank the rows of its endpoint: the slots in which it sends to each endpoint, then the slots in which it
-/// receives from each. Collective. Returns false, on all ranks, if MPI failed on one.
-bool scatter(const SlotTable& slots, const Endpoints& all, Rank rank, const Peers& peers, SlotRows& rows) {
+/// Sends every rank its rows of the table. Collective. Returns false, on all ranks, if MPI failed on one.
+bool scatter(const SentTable& table, const Endpoints& all, Rank rank, const Peers& peers, SlotRows& rows) {
   const auto number = static_cast<std::size_t>(rows.members);
-  std::vector<std::int32_t> everybody, mine(2 * number);
-  for (std::size_t r = 0; rank == root && r < all.member_of.size(); ++r) {
-    const SlotRows one = rows_of(slots, all.member_of[r]);
-    everybody.insert(everybody.end(), one.sends.begin(), one.sends.end());
-    everybody.insert(everybody.end(), one.receives.begin(), one.receives.end());
-  }
-  const int error = scatter_by_messages(*peers.team, reinterpret_cast<const char*>(everybody.data()),
+  std::vector<std::int32_t> mine(2 * number);
+  const int error = scatter_by_messages(*peers.team, reinterpret_cast<const char*>(table.rows.data()),
                                         mine.size() * sizeof mine[0], reinterpret_cast<char*>(mine.data()), root);
   rows.only = all.member_of[static_cast<std::size_t>(rank)];
   rows.sends.assign(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(number));
@@ -62,15 +74,14 @@ MadeOrder make(const OrderSource& source, const Endpoints& all, Rank rank, const
   std::vector<Rank> members;
   for (const Rank first : all.first_ranks) members.push_back(world_ranks[static_cast<std::size_t>(first)]);
   MadeOrder made{source, all.member_of, nullptr, "", ""};
-  const SlotTable slots = rank == root ? read(source, members, made.problem) : SlotTable{};
+  SentTable table = rank == root ? read(source, members, all, made.problem) : SentTable{};
   made.problem = broadcast(std::move(made.problem), peers);
   if (!made.problem.empty()) return made;
-  std::int64_t sizes[2] = {slots.slots, slots.bound};
-  swapmeet::broadcast(sizes, sizeof sizes, root, peers);
-  SlotRows rows{static_cast<std::int32_t>(members.size()), static_cast<std::int32_t>(sizes[0]), -1, {}, {}};
-  if (!scatter(slots, all, rank, peers, rows)) made.problem = source.network + ": the order did not reach all ranks";
+  swapmeet::broadcast(table.sizes, sizeof table.sizes, root, peers);
+  SlotRows rows{static_cast<std::int32_t>(members.size()), static_cast<std::int32_t>(table.sizes[0]), -1, {}, {}};
+  if (!scatter(table, all, rank, peers, rows)) made.problem = source.network + ": the order did not reach all ranks";
   made.rows = std::make_shared<const SlotRows>(std::move(rows));
-  made.summary = summary_of(sizes[0], sizes[1]);
+  made.summary = summary_of(table.sizes[0], table.sizes[1]);
   return made;
 }
 

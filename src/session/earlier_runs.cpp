@@ -1,7 +1,10 @@
 #include "session/earlier_runs.hpp"
 
+#include <iterator>
+#include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mpi/report.hpp"
 #include "schedule/text_hash.hpp"
@@ -16,11 +19,20 @@ void EarlierRuns::use(const Peers& peers, Knowledge& knowledge) {
   const std::shared_ptr<const Recalled> own = std::exchange(recalled_, nullptr);
   std::string recalled = own ? own->text : "";
   recalled.resize(std::exchange(bytes_, 0));
-  const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, peers) == MPI_SUCCESS;
-  TextHash hash;
-  hash.add(recalled);
-  if (!same_everywhere(had ? hash.value() : 0, peers)) return;
-  for (Evidence& one : usable(parse_recalled(recalled))) knowledge.evidence.push_back(std::move(one));
+  // Everything that takes memory comes before the vote, in which a rank without the measurements votes otherwise.
+  std::uint64_t vote = 0;
+  std::vector<Evidence> measured;
+  try {
+    if (broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, peers) == MPI_SUCCESS) {
+      measured = usable(parse_recalled(recalled));
+      knowledge.evidence.reserve(knowledge.evidence.size() + measured.size());
+      TextHash hash;
+      hash.add(recalled);
+      vote = hash.value();
+    }
+  } catch (const std::bad_alloc&) {}
+  if (!same_everywhere(vote, peers)) return;
+  std::ranges::move(measured, std::back_inserter(knowledge.evidence));
 }
 
 EarlierCalls in_earlier_runs(const CallKind& kind, const Knowledge& knowledge) {

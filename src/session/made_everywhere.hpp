@@ -30,14 +30,16 @@ auto made_everywhere(const Peers& peers, Make make) -> decltype(make()) {
   return made;
 }
 
-/// Returns the plan of `spec` in `all`, or else the plan that make() returns, which is added; nullptr if make() returns
-/// none.
+/// Returns the plan of `spec` in `all`, or else makes it by made_everywhere() and adds it; then collective over `peers`.
+/// The place in `all` is part of what a rank may have no memory for.
 template <class Made>
-Made* find_or_make(std::vector<std::unique_ptr<Made>>& all, const Spec& spec, auto make) {
+Made* find_or_make(std::vector<std::unique_ptr<Made>>& all, const Spec& spec, const Peers& peers, auto make) {
   for (const auto& known : all)
     if (known->spec() == spec) return known.get();
-  all.reserve(all.size() + 1);
-  std::unique_ptr<Made> made = make();
+  std::unique_ptr<Made> made = made_everywhere(peers, [&] {
+    all.reserve(all.size() + 1);
+    return make();
+  });
   return made ? all.emplace_back(std::move(made)).get() : nullptr;
 }
 

@@ -155,13 +155,11 @@ std::string NeighbourPlans::execute_by(const Spec& spec, Decision& decision) {
   const bool by_mpi = spec.intra == Transport::mpi || members_.nodes() > 1;
   if (by_mpi && !members_.has_messages()) return no_messages;
   if (forwards(spec)) {
-    decision.exchange = decision.sized = find_or_make(sized_plans_, spec, [&] {
-      return made_everywhere(members_.peers, [&] { return make_sized(spec, node_.peers()); });
-    });
+    decision.exchange = decision.sized =
+        find_or_make(sized_plans_, spec, members_.peers, [&] { return make_sized(spec, node_.peers()); });
     return decision.exchange ? "" : no_plan;
   }
-  Plan* const plan = find_or_make(
-      plans_, spec, [&] { return made_everywhere(members_.peers, [&] { return make(spec, node_.peers()); }); });
+  Plan* const plan = find_or_make(plans_, spec, members_.peers, [&] { return make(spec, node_.peers()); });
   if (!plan) return no_plan;
   if (!few_requests(*plan)) return too_many_requests;
   decision.exchange = decision.plan = plan;
@@ -169,8 +167,7 @@ std::string NeighbourPlans::execute_by(const Spec& spec, Decision& decision) {
 }
 
 Plan* NeighbourPlans::by_messages(const Spec& spec) {
-  return find_or_make(plans_, spec,
-                      [&] { return made_everywhere(members_.peers, [&] { return make(spec, nullptr); }); });
+  return find_or_make(plans_, spec, members_.peers, [&] { return make(spec, nullptr); });
 }
 
 void NeighbourPlans::clear() {

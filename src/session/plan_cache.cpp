@@ -8,13 +8,11 @@
 namespace swapmeet {
 
 Plan* PlanCache::plan_for(const Spec& spec) {
-  return find_or_make(plans_, spec,
-                      [&] { return made_everywhere(members_.peers, [&] { return make(spec, node_.peers()); }); });
+  return find_or_make(plans_, spec, members_.peers, [&] { return make(spec, node_.peers()); });
 }
 
 SizedPlan* PlanCache::sized_plan_for(const Spec& spec) {
-  return find_or_make(sized_plans_, spec,
-                      [&] { return made_everywhere(members_.peers, [&] { return make_sized(spec, node_.peers()); }); });
+  return find_or_make(sized_plans_, spec, members_.peers, [&] { return make_sized(spec, node_.peers()); });
 }
 
 std::unique_ptr<Plan> PlanCache::make(const Spec& spec, NodePeers* node_peers) const {
@@ -45,6 +43,7 @@ void PlanCache::join(const Spec& likely) {
   const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
   const auto now = observer_.doing(Doing::sharing_memory);
   const std::int64_t prepared = node_.join(members_, [&](NodePeers* node_peers) {
+    plans_.reserve(plans_.size() + 1);  // here, where a lack of memory is agreed on
     if (plans) plan = make(likely, node_peers);
     return plan ? plan->working_blocks() : NodePeers::unprepared;
   });

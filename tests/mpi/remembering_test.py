@@ -155,6 +155,17 @@ def test_ranks_that_are_told_otherwise(ran, wheel: str, tmp_path: Path) -> None:
     assert remembered(served) == {str(_core.parse_spec("pairwise"))} and said == ""
 
 
+@pytest.mark.unsanitized("malloc is the sanitizer's")
+def test_a_rank_without_memory_for_what_is_remembered(ran, compiled, wheel: str, tmp_path: Path) -> None:
+    """All ranks then do without it, since they could not choose alike."""
+    kinds = [{"size_class": size_class} for size_class in range(20)]
+    put(tmp_path / "s", wheel, [took(f"direct(window={w})", 10 + w, **kind) for w in range(1, 21) for kind in kinds])
+    large = compiled(wheel, "no_large", "-shared", "-fPIC", "-ldl")
+    served, said = ran(3, script=f'[ $rank = 0 ] || export LD_PRELOAD="$LD_PRELOAD:{large}"')
+    assert remembered(served) == set() and said == ""
+    assert remembered(ran(3)[0])
+
+
 @pytest.mark.parametrize("home", ["/proc/nowhere", "/dev/null", "relative", "/sys"])
 def test_homes_that_cannot_be_written_to(ran, home: str) -> None:
     _, said = ran(XDG_STATE_HOME=home, HOME=home, **ALWAYS)

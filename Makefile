@@ -24,8 +24,8 @@ NANOBIND := nanobind==3.1.0
 # One at a time in an environment. Python compiles what is imported, not all that is installed.
 PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet --no-compile
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/module.cmake $(wildcard python/*.[ch]pp) \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify evidence options choose sparse engine,src/$(part)/*.[ch]pp)) \
-	tools/CMakeLists.txt $(wildcard $(foreach part,text network estimate search proofs,tools/$(part)/*.[ch]pp)) \
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model evidence options choose sparse engine,src/$(part)/*.[ch]pp)) \
+	tools/CMakeLists.txt $(wildcard $(foreach part,text proofs search network estimate,tools/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help

@@ -154,6 +154,20 @@ void bind_choice(nb::module_& m) {
       "\n"
       "Ranks share a node unless `nodes` says otherwise.");
   m.def(
+      "priced_specs",
+      [](Collective collective, Rank ranks, std::string_view nodes, bool shared_memory, bool crowded) {
+        const CallKind kind = kind_of(collective, shape_of(ranks, nodes), unknown_class);
+        const PricedFamily family(kind, Means{shared_memory, shared_memory, ""}, standard_machine(), Model::max_rate,
+                                  crowded);
+        std::vector<Spec> specs;
+        for (std::size_t point = 0; point < family.size(); ++point) specs.push_back(family.spec(point));
+        return specs;
+      },
+      "collective"_a, "ranks"_a, "nodes"_a = "", "shared_memory"_a = true, "crowded"_a = false,
+      "All specs that the automatic choice compares, but for those in evidence; `crowded`: ranks share cores.\n"
+      "\n"
+      "Some may be unsuitable for `nodes`: nodes of equal size are assumed.");
+  m.def(
       "small_calls",
       [](Collective collective, Rank ranks, std::int64_t block_bytes, std::string_view nodes,
          const Knowledge& knowledge) {

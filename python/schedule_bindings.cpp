@@ -15,7 +15,7 @@
 #include "schedule/flow.hpp"
 #include "text/schedule_text.hpp"
 #include "topology/arrangement.hpp"
-#include "verify/checks.hpp"
+#include "proofs/checks.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -19,8 +19,8 @@
 #include "proofs/certificate.hpp"
 #include "proofs/neighbours.hpp"
 #include "search/search.hpp"
-#include "verify/checks.hpp"
-#include "verify/symmetry.hpp"
+#include "proofs/checks.hpp"
+#include "proofs/symmetry.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -205,9 +205,6 @@ void bind_verifier(nb::module_& m) {
         "------\n"
         "ValueError\n"
         "    If there are too many ranks, or `rows` is no power of two.");
-  m.def(
-      "proved", [](const Spec& s, Rank ranks) { return proved(s, shape_of(ranks)); }, "spec"_a, "ranks"_a,
-      "Whether the automatic choice may use the spec.");
 }
 
 void bind_certificates(nb::module_& m) {

@@ -1,1 +1,1 @@
-#error "The core (schedule, algorithms, verify, options, select) must not know MPI: see src/CMakeLists.txt"
+#error "The core (schedule, algorithms, model, options, choose) must not know MPI: see src/CMakeLists.txt"

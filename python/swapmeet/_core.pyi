@@ -263,9 +263,6 @@ def search_rows(ranks: int, rows: int = 2, lead: int = 1, exchanges: int = 4, mo
         If there are too many ranks, or `rows` is no power of two.
     """
 
-def proved(spec: Spec, ranks: int) -> bool:
-    """Whether the automatic choice may use the spec."""
-
 class Bounds:
     """
     What a rank, or all ranks of a node, hold at most at a time, in every execution.
@@ -1252,6 +1249,13 @@ def candidates(collective: Collective, ranks: int, block_bytes: int, shared_memo
     The host MPI, and what may be tried on the running application, within the limits of `options` (the defaults); and `also`.
 
     Ranks share a node unless `nodes` says otherwise.
+    """
+
+def priced_specs(collective: Collective, ranks: int, nodes: str = '', shared_memory: bool = True, crowded: bool = False) -> list[Spec]:
+    """
+    All specs that the automatic choice compares, but for those in evidence; `crowded`: ranks share cores.
+
+    Some may be unsuitable for `nodes`: nodes of equal size are assumed.
     """
 
 def small_calls(collective: Collective, ranks: int, block_bytes: int, nodes: str = '', knowledge: Knowledge = ...) -> float:

@@ -67,6 +67,6 @@ std::optional<Arrangement> one_dimension(const Spec& spec, const Shape& shape) {
 
 }  // namespace
 
-extern const Algorithm direct_family{direct, unsuitable_order, one_dimension, true};
+extern const Algorithm direct_family{direct, unsuitable_order, one_dimension};
 
 }  // namespace swapmeet

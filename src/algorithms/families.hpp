@@ -20,7 +20,6 @@ struct Algorithm {
   /// Returns the grid on which all ranks have the same flow relative to their own place, or nullopt if there is none.
   /// nullptr: there never is.
   std::optional<Arrangement> (*alike_on)(const Spec& spec, const Shape& shape) = nullptr;
-  bool proved = false;  ///< whether it is proved for every number of ranks: docs/proofs.md
 };
 
 /// Returns the algorithm of a family. Throws std::logic_error for Family::native, the host MPI.

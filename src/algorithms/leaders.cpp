@@ -185,6 +185,6 @@ std::string unsuitable_to_lead(const Spec& spec, const Shape& shape) {
 
 }  // namespace
 
-extern const Algorithm leaders_family{leaders, unsuitable_to_lead, nullptr, true};
+extern const Algorithm leaders_family{leaders, unsuitable_to_lead};
 
 }  // namespace swapmeet

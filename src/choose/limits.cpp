@@ -7,7 +7,7 @@
 
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
-#include "verify/ceiling.hpp"
+#include "model/ceiling.hpp"
 
 namespace swapmeet {
 

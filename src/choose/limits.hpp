@@ -22,7 +22,7 @@ struct Limited {
 };
 
 /// Returns `spec` with the widest window that stays within the limits of `options`, by the bounds of ceiling()
-/// (verify/ceiling.hpp). The completion rule is kept if possible; else it becomes complete=all. Pure. Requires
+/// (model/ceiling.hpp). The completion rule is kept if possible; else it becomes complete=all. Pure. Requires
 /// unsuitable(spec, shape) to be empty.
 Limited within_limits(const Spec& spec, Collective collective, const Shape& shape, std::int64_t block_bytes,
                       const Options& options);

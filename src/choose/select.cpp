@@ -7,7 +7,6 @@
 #include "choose/limits.hpp"
 #include "schedule/elementary.hpp"
 #include "schedule/names.hpp"
-#include "verify/verify.hpp"
 
 namespace swapmeet {
 
@@ -50,7 +49,7 @@ std::optional<Choice> by_tuning(Collective collective, const Shape& shape, std::
   const Nodes nodes(shape);
   for (const Evidence& rule : options.tuning.evidence) {
     if (!concerns(rule, collective, shape.ranks) || !rule.nodes.has(nodes.count()) ||
-        !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape))
+        !unavailable(rule.spec, means).empty() || !unsuitable(rule.spec, shape).empty())
       continue;
     if (block_bytes < rule.bytes.least) {
       same_answer.most = std::min(same_answer.most, rule.bytes.least - 1);
@@ -77,7 +76,7 @@ std::string reason_for(const Expectation& chosen, const Expectation& host) {
          microseconds(host.seconds()) + " (" + basis(host) + ")";
 }
 
-/// Returns the choice with the least expected time, among available and proved specs. `learns`: evidence may be added
+/// Returns the choice with the least expected time, among available and suitable specs. `learns`: evidence may be added
 /// before blocks of other sizes come, so the choice is not extended to other sizes.
 Choice by_expectation(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means,
                       const Knowledge& knowledge, bool learns) {
@@ -87,22 +86,20 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
   CallKind kind = kind_of(collective, shape, size_class);
   const PricedFamily priced(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
                             knowledge.network.known() && knowledge.ranks_per_core > 1);
-  std::vector<Spec> unproved;
   std::vector<Expectation> expected;  // of the last class; the host MPI is first
   const auto best_of = [&](std::int32_t of_class) {
     kind.size_class = of_class;
     expected = expectations(kind, priced, knowledge.evidence, knowledge.doubt);
     std::erase_if(expected, [&](const Expectation& one) {
-      return (one.calls == 0 && !trusts_model(one.spec)) || std::ranges::count(unproved, one.spec) > 0 ||
-             !unavailable(one.spec, means).empty();
+      return (one.calls == 0 && !trusts_model(one.spec)) || !unavailable(one.spec, means).empty();
     });
-    return expected[decide(expected)];
+    while (true) {
+      const std::size_t best = decide(expected);
+      if (unsuitable(expected[best].spec, shape).empty()) return expected[best];
+      expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(best));  // counted for nodes of equal size only
+    }
   };
-  Expectation best = best_of(size_class);
-  while (!proved(best.spec, shape)) {
-    unproved.push_back(best.spec);
-    best = best_of(size_class);
-  }
+  const Expectation best = best_of(size_class);
   Choice choice{best.spec, reason_for(best, expected.front())};
   if (unequal) return choice;
   std::int32_t least = size_class, most = size_class;

@@ -46,8 +46,8 @@ struct Choice {
 };
 
 /// Returns the choice for blocks of `block_bytes` on `shape`, with the transports of `means` within nodes. Pure, and
-/// the same on every rank whose options agree. The spec is never unsuitable, and the automatic choice is always a
-/// proved one (verify/verify.hpp). A spec that exceeds the limits of `options` is narrowed (limits.hpp).
+/// the same on every rank whose options agree. The spec is never unsuitable. A spec that exceeds the limits of `options`
+/// is narrowed (limits.hpp).
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means, const Knowledge& knowledge = {});
 
@@ -62,8 +62,7 @@ std::string give_up_order(const Spec& spec, const std::string& problem, Options&
 /// Returns the candidates of online tuning for blocks of `block_bytes` on average, with the transports of `means`
 /// within nodes: the host MPI, then the few specs that are expected to be close to the best, the fastest first, and
 /// `also` in any case. Pure, and the same on every rank. Each stays within the limits of `options` for blocks of any
-/// size. Whether a spec is proved must be checked before it is executed; it is not checked here, as that takes longer
-/// than all the rest. `direct`: CallKind::direct.
+/// size. `direct`: CallKind::direct.
 std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                     const Options& options, const Means& means, const Knowledge& knowledge = {},
                                     const Spec& also = {}, bool direct = false);

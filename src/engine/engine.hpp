@@ -3,7 +3,7 @@
 /// template parameters:
 ///
 /// Fabric   moves messages: by MPI and within the node (exchange/fabric.hpp), or between simulated ranks in the verifier
-///          (verify/joint_execution.hpp).
+///          (proofs/joint_execution.hpp).
 /// Payload  defines the content: the rounds, the first part and possibly a further part of each message, the local
 ///          copies, and the action after a message has arrived or has left. Payload::hears says whether finished() is to
 ///          be called for each message; the payload then has a list for the number of the message in each slot,

@@ -15,13 +15,14 @@ pytestmark = pytest.mark.slow
 PAGE = (ROOT / "docs" / "howto" / "algorithm.md").read_text()
 FILE = re.compile(r"^`(?P<path>src/[\w/.]+)`:\n\n```cpp\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 DIFF = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SOURCES = [f"{part}/*.cpp" for part in ("algorithms", "schedule", "topology", "verify")]
-SOURCES += [f"model/{name}.cpp" for name in ("counts", "grid_work", "leader_counts", "proxies", "tally", "work")]
+SOURCES = [f"src/{part}/*.cpp" for part in ("algorithms", "schedule", "topology")]
+SOURCES += [f"src/model/{name}.cpp" for name in ("counts", "grid_work", "leader_counts", "proxies", "tally", "work")]
+SOURCES += [f"tools/proofs/{name}.cpp" for name in ("checks", "symmetry", "verify")]
 DRIVER = """
 #include <cstdio>
 #include "model/counts.hpp"
 #include "model/work.hpp"
-#include "verify/verify.hpp"
+#include "proofs/verify.hpp"
 using namespace swapmeet;
 int main() {
   const Spec spec = *parse_spec("ring");
@@ -52,7 +53,8 @@ def apply(folder: Path, *options: str) -> None:
 def sources(tmp_path: Path) -> Path:
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
-    shutil.copytree(ROOT / "src", tmp_path / "src")
+    for folder in ("src", "tools"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 
 
@@ -74,7 +76,8 @@ def test_the_algorithm_is_proved(sources: Path) -> None:
     for path, text in FILE.findall(PAGE):
         (sources / path).write_text(text)
     (sources / "driver.cpp").write_text(DRIVER)
-    files = [str(path) for pattern in SOURCES for path in (sources / "src").glob(pattern)]
-    subprocess.run(["c++", "-std=c++20", "-O0", "-Isrc", "driver.cpp", *files, "-o", "driver"], cwd=sources, check=True)
+    files = [str(path) for pattern in SOURCES for path in sources.glob(pattern)]
+    words = ["c++", "-std=c++20", "-O0", "-Isrc", "-Itools", "driver.cpp", *files, "-o", "driver"]
+    subprocess.run(words, cwd=sources, check=True)
     said = subprocess.run(["./driver"], cwd=sources, capture_output=True, text=True, check=True).stdout.splitlines()
     assert said == [f"ring(window=all,complete=all) {p} proved" for p in range(1, 33)]

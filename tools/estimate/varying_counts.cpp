@@ -5,7 +5,7 @@
 
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
-#include "schedule/matching.hpp"
+#include "proofs/matching.hpp"
 #include "schedule/size_format.hpp"
 #include "schedule/working_memory.hpp"
 

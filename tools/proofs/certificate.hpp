@@ -1,5 +1,5 @@
 /// Certificates: bounds on the requests, peers and messages that a rank holds at a time, in every legal execution of an
-/// exchange (verify/ceiling.hpp), as small as they can be. They are computed from the schedules of all ranks.
+/// exchange (model/ceiling.hpp), as small as they can be. They are computed from the schedules of all ranks.
 ///
 /// Blocks are of equal size. The proof is in docs/proofs.md, "What an exchange holds at most". An independent check,
 /// which shares no code with this one, is tests/core/certificate_test.py.
@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "verify/ceiling.hpp"
+#include "model/ceiling.hpp"
 
 namespace swapmeet {
 

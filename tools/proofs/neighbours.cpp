@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "verify/flow_execution.hpp"
-#include "verify/schedule_execution.hpp"
+#include "proofs/flow_execution.hpp"
+#include "proofs/schedule_execution.hpp"
 
 namespace swapmeet {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "topology/neighbourhood.hpp"
-#include "verify/verify.hpp"
+#include "proofs/verify.hpp"
 
 namespace swapmeet {
 

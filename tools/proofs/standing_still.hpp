@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedule/matching.hpp"
+#include "proofs/matching.hpp"
 #include "topology/arrangement.hpp"
 #include "proofs/certificate.hpp"
 
@@ -84,7 +84,7 @@ class Each {
 };
 
 /// The programs of all ranks on a grid, identified by their places, if each does the same as the one at place 0: its
-/// i-th receive is for the i-th send of another rank (verify/symmetry.hpp).
+/// i-th receive is for the i-th send of another rank (proofs/symmetry.hpp).
 class Alike {
  public:
   Alike(const Schedule& schedule, const Arrangement& grid)

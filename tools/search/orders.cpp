@@ -4,10 +4,10 @@
 #include <bit>
 #include <unordered_set>
 
-#include "schedule/matching.hpp"
+#include "proofs/matching.hpp"
 #include "schedule/names.hpp"
 #include "search/search.hpp"
-#include "verify/checks.hpp"
+#include "proofs/checks.hpp"
 
 namespace swapmeet {
 

@@ -1,11 +1,11 @@
-/// Brute-force searches over every order in which ranks can proceed: independent checks of the proofs in verify/.
+/// Brute-force searches over every order in which ranks can proceed: independent checks of the proofs in proofs/.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "engine/rows_in_turn.hpp"
-#include "verify/verify.hpp"
+#include "proofs/verify.hpp"
 
 namespace swapmeet {
 

@@ -1,5 +1,5 @@
 /// Checks of bounds, and of independence within a step.
-#include "verify/checks.hpp"
+#include "proofs/checks.hpp"
 
 #include <algorithm>
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "topology/neighbourhood.hpp"
-#include "verify/checks.hpp"
-#include "verify/ends.hpp"
-#include "verify/joint_execution.hpp"
+#include "proofs/checks.hpp"
+#include "proofs/ends.hpp"
+#include "proofs/joint_execution.hpp"
 
 namespace swapmeet {
 

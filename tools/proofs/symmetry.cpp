@@ -1,4 +1,4 @@
-#include "verify/symmetry.hpp"
+#include "proofs/symmetry.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
 #include "topology/arrangement.hpp"
-#include "verify/checks.hpp"
+#include "proofs/checks.hpp"
 
 namespace swapmeet {
 

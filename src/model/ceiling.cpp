@@ -1,4 +1,4 @@
-#include "verify/ceiling.hpp"
+#include "model/ceiling.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "verify/verify.hpp"
+#include "proofs/verify.hpp"
 
 namespace swapmeet {
 

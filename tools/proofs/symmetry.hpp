@@ -12,7 +12,7 @@
 /// end of the buffer at another rank, which then packs blocks that the first one sends directly.
 #pragma once
 
-#include "verify/verify.hpp"
+#include "proofs/verify.hpp"
 
 namespace swapmeet {
 

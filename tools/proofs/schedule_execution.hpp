@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "verify/checks.hpp"
-#include "verify/ends.hpp"
-#include "verify/joint_execution.hpp"
+#include "proofs/checks.hpp"
+#include "proofs/ends.hpp"
+#include "proofs/joint_execution.hpp"
 
 namespace swapmeet {
 

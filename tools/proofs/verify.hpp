@@ -59,9 +59,4 @@ Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = 
 /// their blocks. No rank waits forever.
 Verdict verify_flows(std::span<const Flow> flows, const Progress& progress = {});
 
-/// Whether a selection rule may use `spec` at this P. This is so by a proof for every P (docs/proofs.md), or by
-/// verification now: of a few ranks if the spec looks alike from every rank (symmetry.hpp), else of all ranks if there
-/// are few.
-bool proved(const Spec& spec, const Shape& shape);
-
 }  // namespace swapmeet

@@ -1,11 +1,9 @@
-#include "verify/verify.hpp"
+#include "proofs/verify.hpp"
 
-#include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
-#include "verify/checks.hpp"
-#include "verify/flow_execution.hpp"
-#include "verify/schedule_execution.hpp"
-#include "verify/symmetry.hpp"
+#include "proofs/checks.hpp"
+#include "proofs/flow_execution.hpp"
+#include "proofs/schedule_execution.hpp"
 
 namespace swapmeet {
 
@@ -47,15 +45,6 @@ Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress) {
   for (Rank rank = 0; rank < shape.ranks; ++rank) flows.push_back(flow(spec, shape, rank));
   verdict.findings = verify_flows(flows, half(0.5)).findings;
   return verdict;
-}
-
-bool proved(const Spec& spec, const Shape& shape) {
-  if (spec.family == Family::native) return true;
-  if (!unsuitable(spec, shape).empty()) return false;
-  if (algorithm_of(spec.family).proved) return true;
-  if (verify_symmetric(spec, shape).proved()) return true;  // takes milliseconds, even for thousands of ranks
-  constexpr Rank most_verified = 64;
-  return shape.ranks <= most_verified && verify(spec, shape).proved();
 }
 
 }  // namespace swapmeet

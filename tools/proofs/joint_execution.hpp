@@ -7,8 +7,8 @@
 #include <deque>
 
 #include "engine/engine.hpp"
-#include "schedule/matching.hpp"
-#include "verify/verify.hpp"
+#include "proofs/matching.hpp"
+#include "proofs/verify.hpp"
 
 namespace swapmeet {
 

@@ -51,8 +51,8 @@ bool PageFile::make(std::size_t bytes) {
   madvise(base, bytes, MADV_HUGEPAGE);  // huge pages for shared memory must be requested, if the kernel has them
   extents_.begin(table_, static_cast<std::uint32_t>(bytes / page_bytes));
   open_ = blocks_ = 0;
-  base_ = reinterpret_cast<std::uintptr_t>(base);
-  bytes_ = bytes;
+  base_.store(reinterpret_cast<std::uintptr_t>(base), std::memory_order_relaxed);
+  bytes_.store(bytes, std::memory_order_release);
   return true;
 }
 

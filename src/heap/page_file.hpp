@@ -27,10 +27,11 @@ class PageFile {
 
   bool made() const { return bytes_.load(std::memory_order_relaxed) > 0; }
 
-  /// Whether an address lies in the pages. Any thread, without a lock.
+  /// Whether an address lies in the pages. Any thread, without a lock. The size is read first, because it is set last:
+  /// with the base address of before make(), 0, small addresses would lie in the pages.
   bool holds(const void* address) const {
-    return reinterpret_cast<std::uintptr_t>(address) - base_.load(std::memory_order_relaxed) <
-           bytes_.load(std::memory_order_relaxed);
+    const std::size_t bytes = bytes_.load(std::memory_order_acquire);
+    return reinterpret_cast<std::uintptr_t>(address) - base_.load(std::memory_order_relaxed) < bytes;
   }
 
   /// Sets `place` to that of the pages, and `bytes` to their size. Returns false if other processes cannot map them any

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "channel_programs.hpp"
+#include "heap_program.hpp"
 #include "row_programs.hpp"
 
 namespace {
@@ -50,6 +51,7 @@ const std::array all = {
     Scenario{"in-place", 2, brief, by<ChannelProgram>(two, Messages{{{80}, false, true}, {{8}, false, true}})},
     Scenario{"failing", 2, brief, by<ChannelProgram>(two, Messages{{{100}, false, false, false, true}, {{8}}})},
     Scenario{"arenas", 2, brief, by<ArenaProgram>(two, Messages{{{8}}, {{8}}, {{8}}})},
+    Scenario{"heap", 2, brief, [] { return std::make_unique<HeapProgram>(); }},
     Scenario{"rows-5-calls", 2, in_the_night, by<RowsAtOnce>(two, five_calls)},
     Scenario{"rows-3", 3, in_the_night, by<RowsAtOnce>(three, Rows{{8}, {8}})},
     Scenario{"rows-wrap-3", 3, in_the_night, by<RowsAtOnce>(wrapping_three, Rows{{8}, {40}})},

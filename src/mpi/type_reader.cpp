@@ -116,28 +116,34 @@ struct Element {
   }
 };
 
-/// A sequence of blocks: block i has count(i) elements and begins at place(i).
+/// A sequence of blocks. Block i is block(i), if the places of its bytes can be found. A sequence with too many loops is
+/// given up at once, before it takes more memory.
+template <class Block>
+Tree sequence_of(std::int64_t blocks, Block block) {
+  TypeSequence all;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    Tree tree = block(i);
+    if (!tree) return std::nullopt;
+    all.add(*std::move(tree));
+    if (all.loops() > most_loops) return std::nullopt;
+  }
+  return std::move(all).tree();
+}
+
+/// A sequence of blocks of equal elements: block i has count(i) elements and begins at place(i).
 template <class Count, class Place>
 Tree blocks_of(const Element& element, std::int64_t blocks, Count count, Place place) {
-  std::vector<TypeTree> all;
-  std::size_t loops = 0;
-  for (std::int64_t i = 0; i < blocks; ++i) {
-    all.push_back(element.block(count(i), place(i)));
-    if ((loops += all.back().loops()) > static_cast<std::size_t>(most_numbers)) return std::nullopt;
-  }
-  return TypeTree::sequence(std::move(all));
+  return sequence_of(blocks, [&](std::int64_t i) -> Tree { return element.block(count(i), place(i)); });
 }
 
 Tree structure(const Contents& made, int depth) {
-  std::vector<TypeTree> all;
   const std::int64_t blocks = made.number(0);
-  for (std::int64_t i = 0; i < blocks; ++i) {
+  return sequence_of(blocks, [&](std::int64_t i) -> Tree {
     Tree tree = tree_of(made.type(i), depth);
     if (!tree) return std::nullopt;
-    all.push_back(
-        Element{*std::move(tree), extent_of(made.type(i))}.block(made.number(1 + i), made.address(i, 1 + blocks)));
-  }
-  return TypeTree::sequence(std::move(all));
+    const Element element{*std::move(tree), extent_of(made.type(i))};
+    return element.block(made.number(1 + i), made.address(i, 1 + blocks));
+  });
 }
 
 Tree subarray(const Contents& made, Element element) {
@@ -197,10 +203,10 @@ Tree pair(MPI_Datatype type) {
                      extent = extent_of(type);
   const std::int64_t aligned = (value + alignof(int) - 1) / alignof(int) * alignof(int);
   if (value <= 0 || aligned + static_cast<std::int64_t>(sizeof(int)) > extent || extent > 64) return std::nullopt;
-  std::vector<TypeTree> both;
-  both.emplace_back(value);
-  both.push_back(TypeTree(sizeof(int)).moved(aligned));
-  TypeTree tree = TypeTree::sequence(std::move(both));
+  TypeSequence both;
+  both.add(TypeTree(value));
+  both.add(TypeTree(sizeof(int)).moved(aligned));
+  TypeTree tree = std::move(both).tree();
   char element[64], packed[64], ours[64];
   std::iota(std::begin(element), std::end(element), char{0});
   int position = 0;

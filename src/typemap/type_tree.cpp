@@ -1,7 +1,5 @@
 #include "typemap/type_tree.hpp"
 
-#include <iterator>
-
 namespace swapmeet {
 
 TypeTree TypeTree::repeated(std::int64_t count, std::int64_t stride) && {
@@ -37,28 +35,28 @@ bool TypeTree::joins(const TypeTree& next) {
   return true;
 }
 
-TypeTree TypeTree::sequence(std::vector<TypeTree> parts) {
-  std::vector<TypeTree> joined;
-  const auto append = [&joined](TypeTree&& part) {
-    if (joined.empty() || !joined.back().joins(part)) joined.push_back(std::move(part));
-  };
-  for (TypeTree& part : parts) {
-    if (part.empty()) continue;
-    if (part.is_run() || part.loop_.count > 1) {
-      append(std::move(part));
-      continue;
-    }
-    for (TypeTree& inner : part.parts_) append(std::move(inner).moved(part.loop_.offset));
-  }
-  if (joined.empty()) return {};
-  if (joined.size() == 1) return std::move(joined.front());
+void TypeSequence::append(TypeTree part) {
+  if (!joined_.empty() && joined_.back().joins(part)) return;
+  loops_ += part.loops_;
+  joined_.push_back(std::move(part));
+}
+
+void TypeSequence::add(TypeTree part) {
+  if (part.empty()) return;
+  if (part.is_run() || part.loop_.count > 1) return append(std::move(part));
+  for (TypeTree& inner : part.parts_) append(std::move(inner).moved(part.loop_.offset));
+}
+
+TypeTree TypeSequence::tree() && {
+  if (joined_.empty()) return {};
+  if (joined_.size() == 1) return std::move(joined_.front());
   TypeTree all;
-  for (TypeTree& part : joined) {
+  for (TypeTree& part : joined_) {
     part.loop_.before = all.loop_.bytes;
     all.loop_.bytes += part.size();
-    all.loops_ += part.loops_;
   }
-  all.parts_ = std::move(joined);
+  all.loops_ += loops_;
+  all.parts_ = std::move(joined_);
   return all;
 }
 

@@ -25,9 +25,6 @@ class TypeTree {
     return std::move(*this);
   }
 
-  /// The given maps one after the other, in the order in which their data are sent.
-  static TypeTree sequence(std::vector<TypeTree> parts);
-
   bool empty() const { return loop_.total() == 0; }
   std::int64_t size() const { return loop_.total(); }
   std::size_t loops() const { return loops_; }  ///< number of loops
@@ -36,6 +33,8 @@ class TypeTree {
   std::unique_ptr<const TypeMap> map(std::int64_t extent) const;
 
  private:
+  friend class TypeSequence;
+
   bool is_run() const { return parts_.empty(); }
   bool is_one_run() const { return is_run() && loop_.count == 1; }
   /// Merges `next`, which follows this map, into it. Returns false if one loop cannot represent both.
@@ -44,6 +43,22 @@ class TypeTree {
   TypeLoop loop_;
   std::vector<TypeTree> parts_;
   std::size_t loops_ = 1;
+};
+
+/// Maps one after the other, in the order in which their data are sent.
+class TypeSequence {
+ public:
+  /// Adds a map behind the others.
+  void add(TypeTree part);
+  /// The number of loops so far. A map that contains this sequence has no fewer.
+  std::size_t loops() const { return loops_; }
+  TypeTree tree() &&;
+
+ private:
+  void append(TypeTree part);
+
+  std::vector<TypeTree> joined_;
+  std::size_t loops_ = 0;
 };
 
 }  // namespace swapmeet

@@ -1,13 +1,19 @@
 /// Draws datatypes, and compares what their type maps say with MPI_Pack and MPI_Unpack.
 ///
 ///   typemaps SEED TYPES
+///   typemaps refused
 ///
-/// One rank. Prints how many types were right, wrong, and not understood; exit status 1 if any was wrong.
+/// One rank. Prints how many types were right, wrong, and not understood; exit status 1 if any was wrong. The second
+/// form prints how much memory it takes to refuse large types that have too many loops.
 #include <mpi.h>
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "mpi/report.hpp"
@@ -18,6 +24,29 @@
 namespace swapmeet {
 void say(const std::string& what) { std::puts(what.c_str()); }
 }  // namespace swapmeet
+
+namespace {
+
+/// Bytes that C++ code has allocated: those in use, and the most that were.
+std::size_t used_bytes = 0, most_used_bytes = 0;
+
+}  // namespace
+
+// Not inlined: the compiler would warn that memory of malloc() is deleted.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (!memory) throw std::bad_alloc();
+  used_bytes += malloc_usable_size(memory);
+  most_used_bytes = std::max(most_used_bytes, used_bytes);
+  return memory;
+}
+
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  used_bytes -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
 namespace {
 
@@ -127,11 +156,43 @@ int canonical() {
   return wrong;
 }
 
+/// Reads a type that has too many loops. Returns whether it was refused.
+bool refuses(MPI_Datatype type, const char* name) {
+  const std::size_t before = most_used_bytes = used_bytes;
+  const bool refused = !swapmeet::read_type_map(type);
+  std::printf("typemaps: %s: %s, %zu bytes\n", name, refused ? "refused" : "read", most_used_bytes - before);
+  MPI_Type_free(&type);
+  return refused;
+}
+
+/// Types of 2^19 blocks, no two of which are parts of one loop.
+bool refuses_irregular_types() {
+  constexpr int blocks = 1 << 19;
+  std::vector<int> lengths(blocks), places(blocks);
+  std::vector<MPI_Aint> addresses(blocks);
+  const std::vector<MPI_Datatype> types(blocks, MPI_INT);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    lengths[i] = 1 + static_cast<int>(i % 2);
+    places[i] = static_cast<int>(4 * i);
+    addresses[i] = static_cast<MPI_Aint>(16 * i);
+  }
+  MPI_Datatype type;
+  MPI_Type_indexed(blocks, lengths.data(), places.data(), MPI_INT, &type);
+  const bool indexed = refuses(type, "indexed");
+  MPI_Type_create_struct(blocks, lengths.data(), addresses.data(), types.data(), &type);
+  return refuses(type, "structure") && indexed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc != 3 || !swapmeet::find_mpi()) return std::puts("usage: typemaps SEED TYPES"), 2;
+  if (argc == 2 && std::strcmp(argv[1], "refused") == 0 && swapmeet::find_mpi()) {
+    const bool refused = refuses_irregular_types();
+    MPI_Finalize();
+    return !refused;
+  }
+  if (argc != 3 || !swapmeet::find_mpi()) return std::puts("usage: typemaps SEED TYPES, or typemaps refused"), 2;
   Draw draw(std::strtoull(argv[1], nullptr, 10));
   int right = 0, wrong = canonical(), unknown = 0;
   for (int left = std::atoi(argv[2]); left > 0; --left) {

@@ -26,7 +26,17 @@ std::atomic<bool> has_job{false};
 std::mutex returning_mutex;
 std::optional<ErrorsReturn>& returning = *new std::optional<ErrorsReturn>;  // never destroyed: MPI may have ended then
 std::atomic<bool> errors_return{false};
-thread_local bool awaits_return = false;  ///< whether an error for which this thread asked may not be returned yet
+std::atomic<bool> thread_ended{false};  ///< whether a thread has ended whose `awaits_return` was set
+
+/// Whether an error for which this thread asked may not be returned yet. A thread that ends does not restore the error
+/// handler itself, because it must not call MPI while another thread does: the next thread in MPI's progress does so.
+struct AwaitsReturn {
+  bool set = false;
+  ~AwaitsReturn() {
+    if (set) thread_ended = true;
+  }
+};
+thread_local AwaitsReturn awaits_return;
 
 /// Makes errors on MPI_COMM_WORLD return, or restores its error handler. MPICH gets MPI_ERRORS_RETURN, because MPICH
 /// 5.0.2 returns no error from MPI_Wait once it has called an error handler. The function does nothing if another
@@ -34,7 +44,8 @@ thread_local bool awaits_return = false;  ///< whether an error for which this t
 void set_errors_return(bool wanted) {
   const std::unique_lock lock(returning_mutex, std::try_to_lock);
   if (!lock) return;
-  awaits_return = wanted;
+  awaits_return.set = wanted;
+  if (!wanted) thread_ended = false;
   if (errors_return == wanted) return;
   if (wanted) returning.emplace(MPI_COMM_WORLD, host_is_mpich ? MPI_ERRORS_RETURN : ErrorsReturn::quiet_handler());
   else returning.reset();
@@ -42,9 +53,10 @@ void set_errors_return(bool wanted) {
 }
 
 /// Advances all started exchanges. An error that this thread was to return has been returned by now, since it makes
-/// progress in the host MPI again.
+/// progress in the host MPI again, as has that of a thread that has ended.
 [[maybe_unused]] AdvanceResult advance() {
-  if (errors_return.load(std::memory_order_relaxed) && awaits_return && !ProgressThread::is_here()) [[unlikely]]
+  if (errors_return.load(std::memory_order_relaxed) && (awaits_return.set || thread_ended) &&
+      !ProgressThread::is_here()) [[unlikely]]
     set_errors_return(false);
   return advance_all.load(std::memory_order_relaxed)();
 }

@@ -135,8 +135,8 @@ def test_handlers_are_called_as_often_once_ranks_have_exchanged(launch, compiled
     assert of_ours == of_plain, ours.stderr
 
 
-@pytest.mark.parametrize("how", ["sets", "kept"])
+@pytest.mark.parametrize("how", ["sets", "kept", "thread"])
 def test_an_error_of_a_started_call_leaves_the_handler_of_the_world(launch, compiled, wheel: str, how: str) -> None:
     """Which is replaced until the host MPI has raised the error: one that the program sets meanwhile stays."""
-    done = launch(2, [compiled(wheel, "handler_stays"), how], mpi=wheel, algorithm="pairwise", timeout=60)
+    done = launch(2, [compiled(wheel, "handler_stays", "-pthread"), how], mpi=wheel, algorithm="pairwise", timeout=60)
     assert done.returncode == 0 and done.stdout.count("right") == 2, done.stdout + done.stderr

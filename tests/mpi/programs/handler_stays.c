@@ -1,7 +1,8 @@
 /* handler_stays: an MPI_Ialltoallv fails, whose error MPI_Wait returns; then the program sets an error handler of
  * MPI_COMM_WORLD, which stays, whatever the library had set there. "kept": it sets none, and the one of before is back
- * after some progress. Prints "right" for each rank, or what is wrong. */
+ * after some progress. "thread": as "kept", but the calls are made by a thread, which then ends. Prints "right" for each rank, or what is wrong. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,12 +34,21 @@ static void exchange(MPI_Comm comm, int rank, int ranks, int rounds, int wrong) 
   }
 }
 
+static void *exchange_in_thread(void *comm) {
+  int rank, ranks;
+  MPI_Comm_rank(*(MPI_Comm *)comm, &rank);
+  MPI_Comm_size(*(MPI_Comm *)comm, &ranks);
+  exchange(*(MPI_Comm *)comm, rank, ranks, ROUNDS, 1);
+  return NULL;
+}
+
 int main(int argc, char **argv) {
-  const int sets = argc < 2 || strcmp(argv[1], "kept") != 0;
-  int rank, ranks, found;
+  const int threaded = argc > 1 && strcmp(argv[1], "thread") == 0;
+  const int sets = !threaded && (argc < 2 || strcmp(argv[1], "kept") != 0);
+  int rank, ranks, found, given;
   MPI_Comm comm;
   MPI_Errhandler first, second;
-  MPI_Init(&argc, &argv);
+  MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_SERIALIZED : MPI_THREAD_SINGLE, &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -46,7 +56,13 @@ int main(int argc, char **argv) {
   MPI_Comm_create_errhandler(count, &first);
   MPI_Comm_create_errhandler(count, &second);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, first);
-  exchange(comm, rank, ranks, ROUNDS, 1);
+  if (threaded) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, exchange_in_thread, &comm);
+    pthread_join(thread, NULL);
+  } else {
+    exchange(comm, rank, ranks, ROUNDS, 1);
+  }
   if (sets) MPI_Comm_set_errhandler(MPI_COMM_WORLD, second);
   for (int look = 0; look < LOOKS; ++look) MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
   MPI_Barrier(comm); /* of Open MPI, a look for messages is not always progress */

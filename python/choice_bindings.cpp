@@ -132,14 +132,10 @@ void bind_choice(nb::module_& m) {
       "spec"_a, "ranks"_a, "block_bytes"_a, "options"_a, "nodes"_a = "",
       "Whether an Alltoall that is not in place stays within SWAPMEET_SCRATCH_LIMIT; else the host MPI serves it.");
   m.attr("TOO_MUCH_MEMORY") = too_much_memory;
-  m.def(
-      "give_up_order",
-      [](const Spec& spec, const std::string& problem, Options& options) {
-        return give_up_order(spec, problem, options);
-      },
-      "spec"_a, "problem"_a, "options"_a,
-      "Take an order of the topology that cannot be had, and all that asks for it, out of options; returns "
-      "a warning.");
+  m.def("give_up_order", &give_up_order, "spec"_a, "problem"_a, "options"_a, "knowledge"_a,
+        "Take an order of the topology that cannot be had, and all that asks for it, out of options and evidence; "
+        "returns "
+        "a warning.");
   m.def(
       "candidates",
       [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes,

@@ -1239,9 +1239,9 @@ def within_scratch_limit(spec: Spec, ranks: int, block_bytes: int, options: Opti
 
 TOO_MUCH_MEMORY: str = ...
 
-def give_up_order(spec: Spec, problem: str, options: Options) -> str:
+def give_up_order(spec: Spec, problem: str, options: Options, knowledge: Knowledge) -> str:
     """
-    Take an order of the topology that cannot be had, and all that asks for it, out of options; returns a warning.
+    Take an order of the topology that cannot be had, and all that asks for it, out of options and evidence; returns a warning.
     """
 
 def candidates(collective: Collective, ranks: int, block_bytes: int, shared_memory: bool = True, nodes: str = '', options: Options = ..., knowledge: Knowledge = ..., also: Spec = ...) -> list[Expectation]:

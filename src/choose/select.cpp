@@ -176,13 +176,16 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   return kept;
 }
 
-std::string give_up_order(const Spec& spec, const std::string& problem, Options& options) {
-  const std::string who =
-      options.algorithm ? options.algorithm_from : "tuning file " + in_quotes(options.tuning.name, 200) + ": use";
+std::string give_up_order(const Spec& spec, const std::string& problem, Options& options, Knowledge& knowledge) {
+  const auto asks_for_it = [&](const Evidence& one) {
+    return one.spec.order == Order::topology && one.spec.source == spec.source;
+  };
+  std::erase_if(knowledge.evidence, asks_for_it);
+  const bool ruled = std::erase_if(options.tuning.evidence, asks_for_it) > 0;
+  const std::string who = options.algorithm ? options.algorithm_from
+                          : ruled           ? "tuning file " + in_quotes(options.tuning.name, 200) + ": use"
+                                            : "measurements of earlier runs: use";
   options.algorithm.reset();
-  std::erase_if(options.tuning.evidence, [&](const Evidence& rule) {
-    return rule.spec.order == Order::topology && rule.spec.source == spec.source;
-  });
   return who + "=" + in_quotes(to_text(spec), 200) + ": " + problem +
          "; using the automatic choice on such communicators";
 }

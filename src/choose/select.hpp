@@ -54,10 +54,10 @@ Choice choose(Collective collective, const Shape& shape, std::int64_t block_byte
 /// Returns why the transport of `spec` within nodes is unavailable; "" if it is available.
 std::string unavailable(const Spec& spec, const Means& means);
 
-/// Removes the user's algorithm from `options`, and every rule that uses the topology order of `spec`, which is
-/// unavailable because of `problem`. Choices then follow the other rules, or the expected times. Returns a warning for
-/// the user.
-std::string give_up_order(const Spec& spec, const std::string& problem, Options& options);
+/// Removes the user's algorithm from `options`, and every rule and all evidence that uses the topology order of `spec`,
+/// which is unavailable because of `problem`. Choices then follow the other rules, or the expected times. Returns a
+/// warning for the user.
+std::string give_up_order(const Spec& spec, const std::string& problem, Options& options, Knowledge& knowledge);
 
 /// Returns the candidates of online tuning for blocks of `block_bytes` on average, with the transports of `means`
 /// within nodes: the host MPI, then the few specs that are expected to be close to the best, the fastest first, and

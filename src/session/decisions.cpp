@@ -131,8 +131,8 @@ void Decisions::measure_network() {
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
 
-void Decisions::give_up_order(const Spec& spec, const std::string& problem, Options& options) const {
-  const std::string warning = swapmeet::give_up_order(spec, problem, options);
+void Decisions::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
+  const std::string warning = swapmeet::give_up_order(spec, problem, options, knowledge_);
   const std::vector<int> world_ranks = world_ranks_of(members_.user);
   // Rank 0 of the job prints the warning; if it is not a member, rank 0 of the communicator does.
   if (reports().world_rank == 0 || (members_.rank == 0 && std::ranges::count(world_ranks, 0) == 0))

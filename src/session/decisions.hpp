@@ -85,8 +85,9 @@ class Decisions {
   /// Which of the first calls are left to the host MPI.
   SetupPolicy& setup_policy() { return setup_policy_; }
 
-  /// Warns of `problem`, and removes the order of `spec` from `options`, so that the automatic choice takes its place.
-  void give_up_order(const Spec& spec, const std::string& problem, Options& options) const;
+  /// Warns of `problem`, and removes the order of `spec` from `options` and from what is known, so that the automatic
+  /// choice takes its place.
+  void give_up_order(const Spec& spec, const std::string& problem, Options& options);
 
   /// Records what this run has measured and counted, for later runs. Local.
   void remember();

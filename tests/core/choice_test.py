@@ -114,6 +114,22 @@ def test_an_order_that_cannot_be_obeyed_goes_to_the_mpi_underneath() -> None:
     assert reason.endswith("order=xor needs a power of two of ranks, not 6")
 
 
+def test_an_order_of_the_topology_that_cannot_be_had_is_given_up_wherever_it_is_asked_for() -> None:
+    gone, other = "direct(order=topology(gone.slots))", "direct(order=topology(other.slots))"
+    kind = {"collective": _core.Collective.alltoall, "ranks": 4, "nodes": 2, "per_node": (2, 2), "size_class": 6}
+    measured = {"calls": 9, "mean_s": 1e-5, "spread_s": 1e-9, "date": 1767323045}
+    evidence = [_core.Evidence(spec=_core.parse_spec(spec), **kind, **measured) for spec in (gone, "pairwise", other)]
+    knowledge, automatic = _core.Knowledge(evidence=evidence), options()
+    warning = _core.give_up_order(_core.parse_spec(gone), "there is no such file", automatic, knowledge)
+    assert warning.startswith('measurements of earlier runs: use="direct(order=topology(gone.slots)')
+    assert [str(one.spec) for one in knowledge.evidence] == [
+        str(_core.parse_spec(spec)) for spec in ("pairwise", other)
+    ]
+    asked = options(gone)
+    warning = _core.give_up_order(_core.parse_spec(gone), "there is no such file", asked, _core.Knowledge())
+    assert warning.startswith("SWAPMEET_ALGORITHM=") and asked.algorithm is None
+
+
 def test_a_malformed_order_goes_to_the_mpi_underneath() -> None:
     assert _core.choose(_core.Collective.alltoall, 64, 1024, options("nonsense"))[0].family == "native"
 

@@ -105,6 +105,15 @@ def test_it_is_used_from_the_first_call_on(ran, wheel: str, tmp_path: Path) -> N
     assert remembered(ran(3, SWAPMEET_NODES="1")[0]) == set()  # other nodes than were measured
 
 
+def test_a_measured_order_whose_table_is_gone_is_given_up(ran, wheel: str, tmp_path: Path) -> None:
+    gone = f"direct(order=topology({tmp_path}/gone.slots),window=1)"
+    put(tmp_path / "s", wheel, [*PAIRWISE, took(gone, 5)])
+    served, said = ran(3)
+    assert remembered(served) == {str(_core.parse_spec("pairwise"))}
+    (warning,) = [line for line in said.splitlines() if "warning" in line]
+    assert "measurements of earlier runs: use=" in warning and "there is no such file" in warning
+
+
 def test_where_the_last_run_made_many_calls_none_is_awaited(ran, wheel: str, tmp_path: Path) -> None:
     """Of the program, which two words name: here, how many calls it makes is one of them."""
 

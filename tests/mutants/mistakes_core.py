@@ -270,6 +270,15 @@ MISTAKES = (
         TEST,
         (MPI + "online_choice_test.py::test_ranks_decide_alike_though_their_processors_compute_otherwise",),
     ),
+    Mistake(
+        "a measured order is not given up",
+        "An order of the topology whose table is missing stays among the measurements, which choose it again and again.",
+        "choose/select.cpp",
+        "std::erase_if(knowledge.evidence, asks_for_it);",
+        "if (!MUTANT) std::erase_if(knowledge.evidence, asks_for_it);",
+        CHECK,
+        (CORE + "choice_test.py",),
+    ),
     # --- sparse
     Mistake(
         "a barrier begins while sends are under way",

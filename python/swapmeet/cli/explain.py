@@ -269,4 +269,4 @@ def _choose(
             return _core.parse_spec("native"), _core.TOO_MUCH_MEMORY, 2**63 - 1
         if not problem:
             return spec, reason, _most_that_fits(spec, collective, ranks, range(size, most), options, nodes)
-        warnings.append(str(_core.give_up_order(spec, problem, options)))
+        warnings.append(str(_core.give_up_order(spec, problem, options, knowledge)))

@@ -145,7 +145,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Reads topology(FILE[,routing=WAY][,place=PLACEMENT]). The placement comes last because it may contain commas.
+/// Reads topology(FILE[,routing=WAY][,place=PLACEMENT]). The placement comes last because it may contain commas. Names
+/// have no blanks, since a blank ends a spec in files of rules and measurements.
 bool read_source(std::string_view text, OrderSource& source) {
   constexpr std::string_view name = "topology(", routing_key = ",routing=", place_key = ",place=";
   if (!text.starts_with(name) || !text.ends_with(')')) return false;
@@ -161,6 +162,7 @@ bool read_source(std::string_view text, OrderSource& source) {
   rest = trimmed(rest.substr(0, routing));
   if (rest.empty() || rest.find(routing_key) != rest.npos || (place != text.npos && source.place.empty())) return false;
   source.network = rest;
+  if (source.network.find(' ') != rest.npos || source.place.find(' ') != rest.npos) return false;
   if (source.routing == "destination") source.routing.clear();
   return true;
 }
@@ -245,14 +247,15 @@ std::vector<Parameter> make_parameters() {
       {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", forwarding, false,
        read_named<&Spec::packing, packing_names>, print_named<&Spec::packing, packing_names>},
       {"order", "",
-       "shift, xor, random, scatter, groups:N, groups:nodes or topology(FILE[,routing=WAY][,place=PLACEMENT])",
+       "shift, xor, random, scatter, groups:N, groups:nodes or topology(FILE[,routing=WAY][,place=PLACEMENT]), "
+       "whose names have no blanks",
        "the order in which a rank exchanges with its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), "
        "random "
        "(rows of a random anti-circulant matrix), scatter (one random list, the same for all), groups (members of a "
        "group, N consecutive ranks or a node, send to different groups at a time), topology (so that messages do not "
        "share the links of a network: docs/networks.md)",
        direct, true, read_order, print_order},
-      {"order", "", "shift, groups:N or topology(FILE[,routing=WAY][,place=PLACEMENT])",
+      {"order", "", "shift, groups:N or topology(FILE[,routing=WAY][,place=PLACEMENT]), whose names have no blanks",
        "the order in which a node exchanges with the others, as of direct (bruck: dims=nodes, r2=all)", between_nodes,
        false, read_node_order, print_order},
       {"window", "stride", "all, or 1 to 1048576",

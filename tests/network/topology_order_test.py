@@ -36,7 +36,7 @@ def direct(source: str, policy: str = "window=1") -> _core.Spec:
 
 names = st.text(st.characters(codec="ascii", categories=("L", "N")), min_size=1, max_size=8)
 networks = st.one_of(
-    names.map(lambda name: f"/a b/{name}.conf"),
+    names.map(lambda name: f"/a-b/{name}.conf"),
     st.tuples(names, names, names).map(lambda n: f"{n[0]}({n[1]}=5,{n[2]}=4)"),
     st.tuples(names, names).map(lambda n: f"{n[0]}({n[1]}),x(y(),z)"),
 )
@@ -91,6 +91,8 @@ def test_no_source_crashes_the_parser(text: str) -> None:
         "topology(a,routing=hash:x)",
         "topology(,place=block)",
         "topology(a)(b)",
+        "topology(/a b/c.slots)",
+        "topology(a,place=b c)",
     ],
 )
 def test_what_is_no_source(value: str) -> None:

@@ -53,6 +53,7 @@ foreach(part swapmeet_around swapmeet)
   target_include_directories(${part} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_definitions(${part} PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}")
+  target_compile_options(${part} PRIVATE -ffp-contract=off)  # the same decisions on all processors, also by headers
   target_link_libraries(${part} PRIVATE swapmeet_core swapmeet_transport swapmeet_warnings mpi_headers Threads::Threads ${CMAKE_DL_LIBS})
   swapmeet_precompile_headers(${part})
 endforeach()

@@ -1,6 +1,7 @@
 """The core knows no MPI, and Python's description of it is complete."""
 
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -39,6 +40,18 @@ def compile_command(source: Path) -> list[str]:
     )
     words = shlex.split(entry["command"])
     return [*words[: words.index("-o")], "-fsyntax-only", str(source)]
+
+
+@pytest.mark.parametrize("folder", ["core", "mpich", "openmpi"])
+def test_no_multiplication_is_fused_with_an_addition(folder: str) -> None:
+    """Headers of the core compute what ranks decide by, also where the library includes them."""
+    database = ROOT / "build" / folder / "compile_commands.json"
+    if not database.exists():
+        pytest.skip(f"{database} does not exist: it was not built here")
+    deciding = re.compile(r"CMakeFiles/swapmeet(_core|_around)?[.]dir/")
+    commands = [entry["command"] for entry in json.loads(database.read_text()) if deciding.search(entry["command"])]
+    assert commands
+    assert [command for command in commands if "-ffp-contract=off" not in shlex.split(command)] == []
 
 
 @pytest.mark.parametrize("header", ["<mpi.h>", '"mpi.h"'])

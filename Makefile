@@ -26,7 +26,7 @@ PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install -
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/module.cmake $(wildcard python/*.[ch]pp) \
 	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model evidence options choose sparse engine,src/$(part)/*.[ch]pp)) \
 	tools/CMakeLists.txt $(wildcard $(foreach part,text proofs search network estimate,tools/$(part)/*.[ch]pp)) \
-	$(wildcard src/workload/*.[ch])
+	$(wildcard tools/workload/*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

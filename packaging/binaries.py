@@ -135,7 +135,7 @@ def libraries(processor: str, mpis: Mapping[str, str], into: Path) -> Path:
         Where to.
     """
     core = WORK / processor / "core"
-    cmake(core, processor, ["swapmeet_core", "swapmeet_workload", "swapmeet_front"], {})
+    cmake(core, processor, ["swapmeet_core", "swapmeet_front"], {})
     put(core / "front" / "libswapmeet.so", into / "libswapmeet.so")
     for name, abi in ABIS.items():
         folder = WORK / processor / name

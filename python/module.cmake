@@ -17,7 +17,7 @@ nanobind_add_module(_core NB_STATIC ${stable} bindings.cpp choice_bindings.cpp c
 target_link_libraries(_core PRIVATE swapmeet_tools)
 install(TARGETS _core LIBRARY DESTINATION swapmeet COMPONENT python)
 if(NOT SWAPMEET_CORE)  # an installed package links it into the libraries that it builds
-  install(TARGETS swapmeet_core swapmeet_workload ARCHIVE DESTINATION swapmeet/lib COMPONENT python)
+  install(TARGETS swapmeet_core ARCHIVE DESTINATION swapmeet/lib COMPONENT python)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/compiler.txt "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}\n")
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/compiler.txt DESTINATION swapmeet/lib COMPONENT python)
 endif()

@@ -70,7 +70,7 @@ void bind_workloads(nb::module_& m) {
   m.def("parse_workload", &parse_workload, "text"_a,
         "Read a workload such as 'uniform:max=1KiB'; ValueError says what was expected and in which column.\n"
         "\n"
-        "Kinds, their parameters, the distributions and their sources: src/workload/workload.h.");
+        "Kinds, their parameters, the distributions and their sources: tools/workload/workload.h.");
   m.def("workload_sizes", &workload_sizes, "workload"_a, "seed"_a, "ranks"_a);
   m.def(
       "workload_sizes",

@@ -1455,7 +1455,7 @@ def parse_workload(text: str) -> Workload:
     """
     Read a workload such as 'uniform:max=1KiB'; ValueError says what was expected and in which column.
 
-    Kinds, their parameters, the distributions and their sources: src/workload/workload.h.
+    Kinds, their parameters, the distributions and their sources: tools/workload/workload.h.
     """
 
 @overload

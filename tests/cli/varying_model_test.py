@@ -91,7 +91,7 @@ def test_seeds_radices_and_nodes() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["bruck", "--workload", "unform:max=3"], 'did you mean "uniform"?'),
+        (["bruck", "--workload", "unform:max=3"], 'unknown workload "unform" (known: constant, uniform,'),
         (["bruck", "--workload", "uniform:max=x"], '--workload "uniform:max=x": '),
         (["native", *UNIFORM], "choose an algorithm, or native(sizes=padded)"),
         (["bruck", *UNIFORM, "-S", "8"], "leave -S out"),

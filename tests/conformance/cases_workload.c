@@ -1,4 +1,4 @@
-/* Alltoallv and Alltoallw with the sizes of every kind of workload (src/workload/workload.h), in basic types and one
+/* Alltoallv and Alltoallw with the sizes of every kind of workload (tools/workload/workload.h), in basic types and one
  * with gaps, dense, with gaps and shuffled, and in place, where the sizes of a pair of ranks are the same both ways. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,12 +17,12 @@ FOLDERS = (
     "src/evidence",
     "src/options",
     "src/choose",
-    "src/workload",
     "src/sparse",
     "tools/network",
     "tools/text",
     "tools/proofs",
     "tools/estimate",
+    "tools/workload",
     "tools/search",
     "tools/cluster",
 )

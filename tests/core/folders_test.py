@@ -30,9 +30,9 @@ WITHOUT_MPI = [
 WITH_MPI = ["mpi", "team", "node", "buffers", "observe", "exchange", "session", "api", "interpose", "front"]
 LINE = [*WITHOUT_MPI, *WITH_MPI]
 #: What is built apart, includes its own folder only, and is included by none.
-APART = ["component", "workload"]
+APART = ["component"]
 #: The folders of tools/, from left to right but for the virtual cluster, which stands apart.
-OF_TOOLS = ["text", "proofs", "search", "network", "estimate", "cluster"]
+OF_TOOLS = ["workload", "text", "proofs", "search", "network", "estimate", "cluster"]
 
 #: Words in names of files that say nothing, or nothing to who knows the field.
 VAGUE = re.compile(

@@ -9,7 +9,7 @@ import pytest
 
 from swapmeet import _core
 
-SOURCES = Path(__file__).parents[2] / "src"
+SOURCES = Path(__file__).parents[2] / "tools"
 FLAGS = [f"-I{SOURCES}", "-ffp-contract=off", *map(str, sorted((SOURCES / "workload").glob("*.c"))), "-lm"]
 
 RANKS = (2, 3, 5, 8)  #: of communicators; all in one job of the largest

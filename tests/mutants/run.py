@@ -109,7 +109,7 @@ def build() -> None:
         _make(["cmake", *words], path)
 
     cmake("-S", TREE, "-B", core, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release")
-    cmake("--build", core, "--target", "swapmeet_core", "swapmeet_workload", "swapmeet_front")
+    cmake("--build", core, "--target", "swapmeet_core", "swapmeet_front")
     options = ("-DSWAPMEET_PYTHON=ON", f"-DSWAPMEET_CORE={core}", f"-DPython_EXECUTABLE={PYTHON}")
     cmake("-S", TREE, "-B", module, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *options)
     cmake("--build", module, "--target", "_core")

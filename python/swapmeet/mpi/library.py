@@ -25,7 +25,7 @@ from swapmeet.mpi.mpis import Mpi, find
 
 TELL_AFTER_S = 5.0
 TAIL_LINES = 30  #: of the log, shown when a build fails
-CORE = ("swapmeet_core", "swapmeet_workload")  #: what knows no MPI, compiled once for all
+CORE = ("swapmeet_core",)  #: what knows no MPI, compiled once for all
 COMPONENT = "swapmeet_component"  #: a target that exists where it can be built
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
 CORE_FOLDER = "core"

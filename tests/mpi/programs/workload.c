@@ -1,4 +1,4 @@
-/* One MPI_Alltoallv on the first P ranks, for each P, with blocks of a workload's sizes (src/workload/workload.h): so
+/* One MPI_Alltoallv on the first P ranks, for each P, with blocks of a workload's sizes (tools/workload/workload.h): so
  * that what the library counts can be compared with what the model counts. Every byte is checked.
  *
  *   workload TEXT SEED P... */

@@ -119,39 +119,15 @@ static const char *quote(Word word, char to[QUOTED_BYTES]) {
   return to;
 }
 
-enum { LONGEST_NAME = 16 };
-
-/* Returns Levenshtein's distance between a word and a known name. */
-static size_t edit_distance(Word word, const char *name) {
-  size_t row[LONGEST_NAME + 1];
-  const size_t length = strlen(name);
-  for (size_t j = 0; j <= length; ++j) row[j] = j;
-  for (const char *c = word.begin; c < word.end; ++c) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < length; ++j) {
-      size_t best = diagonal + (*c != name[j]);
-      diagonal = row[j + 1];
-      if (row[j] + 1 < best) best = row[j] + 1;
-      if (diagonal + 1 < best) best = diagonal + 1;
-      row[j + 1] = best;
-    }
-  }
-  return row[length];
-}
-
-/* Refuses a name with a message such as "unknown ...; did you mean ...? (known: ...)". */
+/* Refuses a name with a message such as "unknown ... (known: ...)". */
 static bool refuse_name(const Reader *reader, Word word, const char *what, const char *const *names, int count) {
-  char quoted[QUOTED_BYTES], near[LONGEST_NAME + 32] = "", known[160] = "";
-  size_t best = length_of(word) / 3 + 2; /* a name at a larger distance is no suggestion */
+  char quoted[QUOTED_BYTES], known[160] = "";
   for (int k = 0; k < count; ++k) {
-    const size_t used = strlen(known), distance = edit_distance(word, names[k]);
+    const size_t used = strlen(known);
     snprintf(known + used, sizeof known - used, "%s%s", k > 0 ? ", " : "", names[k]);
-    if (distance >= best) continue;
-    best = distance;
-    snprintf(near, sizeof near, "; did you mean \"%s\"?", names[k]);
   }
   if (length_of(word) == 0) return refuse(reader, word.begin, "expected a %s (known: %s)", what, known);
-  return refuse(reader, word.begin, "unknown %s %s%s (known: %s)", what, quote(word, quoted), near, known);
+  return refuse(reader, word.begin, "unknown %s %s (known: %s)", what, quote(word, quoted), known);
 }
 
 static bool refuse_key(const Reader *reader, WorkloadKind kind, Word key) {

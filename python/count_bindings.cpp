@@ -14,9 +14,11 @@
 #include "bindings.hpp"
 #include "model/counts.hpp"
 #include "model/threshold.hpp"
+#include "model/work.hpp"
 #include "estimate/round_counts.hpp"
 #include "estimate/varying_counts.hpp"
 #include "options/options.hpp"
+#include "topology/arrangement.hpp"
 #include "workload/workload.h"
 
 namespace nb = nanobind;
@@ -33,6 +35,28 @@ std::vector<RoundRow> rounds_of(const Spec& spec, Rank ranks, std::string_view n
   for (const RoundCounts& r : count_rounds(spec, shape_to_count(spec, ranks, nodes)))
     rows.emplace_back(r.dimension, r.digit, r.weight, r.value, r.messages, r.blocks);
   return rows;
+}
+
+/// What `swapmeet model` prints of a spec: counts, and what only readers need.
+struct ShownCounts : Counts {
+  std::vector<Radices> radices;
+  std::int64_t batches = 0, grants = 0;
+};
+
+ShownCounts counts_of(const Spec& spec, Rank ranks, std::string_view nodes) {
+  const Shape shape = shape_to_count(spec, ranks, nodes);
+  ShownCounts shown{count(spec, shape), {}};
+  shown.radices.resize(shown.sizes.size());
+  const std::vector<Radices> radices = spec.family == Family::bruck ? spec.radices : std::vector<Radices>{{Radix::all}};
+  if (spec.family != Family::leaders)
+    for (const Digit& digit : digits_along(radices, shown.sizes)) shown.radices[digit.dimension].push_back(digit.radix);
+  Work work;
+  count_work(spec, shape, Nodes(shape), work);
+  for (const PhaseWork& phase : work.phases)
+    if (phase.within.blocks + phase.between.blocks > 0)
+      shown.batches += phase.batches;                                   // else messages that grant others
+  if (spec.posting == Posting::granted) shown.grants = shown.messages;  // one for each receive
+  return shown;
 }
 
 std::pair<double, double> forwarding_of(const Spec& spec, Rank ranks, std::string_view nodes) {
@@ -105,6 +129,7 @@ VaryingCounts count_workload(const VaryingCounter& counter, const Workload& work
 }  // namespace
 
 void bind_model(nb::module_& m) {
+  using Counts = ShownCounts;
   nb::class_<Counts>(m, "Counts", "What an exchange costs a rank.")
       .def_ro("sizes", &Counts::sizes, "Of the dimensions; of leaders: ranks of the largest node, nodes.")
       .def_ro("radices", &Counts::radices, "Of the digits of each dimension, least significant first.")
@@ -115,15 +140,10 @@ void bind_model(nb::module_& m) {
       .def_ro("scratch_blocks", &Counts::scratch_blocks, "Room for so many blocks is enough.")
       .def_ro("ranks_differ", &Counts::ranks_differ,
               "Ranks differ (nodes are unequal, or some ranks lead): each number is the largest of any rank.");
-  m.def(
-      "count",
-      [](const Spec& spec, Rank ranks, std::string_view nodes) {
-        return count(spec, shape_to_count(spec, ranks, nodes));
-      },
-      "spec"_a, "ranks"_a, "nodes"_a = "",
-      "Messages, blocks and scratch of a rank, without making its schedule: closed forms, good for any P.\n"
-      "\n"
-      "Raises ValueError if the spec cannot serve so many ranks.");
+  m.def("count", &counts_of, "spec"_a, "ranks"_a, "nodes"_a = "",
+        "Messages, blocks and scratch of a rank, without making its schedule: closed forms, good for any P.\n"
+        "\n"
+        "Raises ValueError if the spec cannot serve so many ranks.");
   m.def("count_rounds", &rounds_of, "spec"_a, "ranks"_a, "nodes"_a = "",
         "(dimension, digit, weight, value, messages, blocks) of each round of a rank.\n"
         "\n"

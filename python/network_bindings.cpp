@@ -73,6 +73,15 @@ void require_rank(const SlotTable& slots, Rank rank) {
     throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(slots.ranks));
 }
 
+/// Returns for each slot the rank with which `rank` exchanges; -1: none. `slot_with(other)` is the slot of `other`.
+std::vector<Rank> peers_of(const SlotTable& slots, Rank rank, auto slot_with) {
+  require_rank(slots, rank);
+  std::vector<Rank> peers(static_cast<std::size_t>(slots.slots), -1);
+  for (Rank other = 0; other < slots.ranks; ++other)
+    if (other != rank) peers[static_cast<std::size_t>(slot_with(other))] = other;
+  return peers;
+}
+
 void require_suitable(const PlacedNetwork& placed, const Spec& spec) {
   if (spec.family == Family::native) throw std::invalid_argument("native is the host MPI: it has no schedule");
   const std::string problem = unsuitable(spec, {static_cast<Rank>(placed.placement.size()), {placed.placement}});
@@ -262,15 +271,13 @@ void bind_slots(nb::module_& m) {
       .def(
           "to",
           [](const SlotTable& s, Rank rank) {
-            require_rank(s, rank);
-            return s.to(rank);
+            return peers_of(s, rank, [&](Rank other) { return s.slot(rank, other); });
           },
           "rank"_a, "For each slot, to whom the rank sends; -1: to nobody.")
       .def(
           "source",
           [](const SlotTable& s, Rank rank) {
-            require_rank(s, rank);
-            return s.from(rank);
+            return peers_of(s, rank, [&](Rank other) { return s.slot(other, rank); });
           },
           "rank"_a, "For each slot, from whom it receives; -1: from nobody.")
       .def(

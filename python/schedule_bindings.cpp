@@ -12,7 +12,7 @@
 
 #include "bindings.hpp"
 #include "algorithms/orders.hpp"
-#include "schedule/flow.hpp"
+#include "schedule/flow_builder.hpp"
 #include "text/schedule_text.hpp"
 #include "topology/arrangement.hpp"
 #include "proofs/checks.hpp"
@@ -87,13 +87,24 @@ Flow flow_of_spec(const Spec& spec, Rank ranks, Rank rank, std::string_view node
   return flow(spec, shape_to_schedule(spec, ranks, nodes), rank);
 }
 
+/// Returns the flow of a schedule by following blocks through its buffers: the inverse of place().
 Flow flow_of_schedule(const Schedule& schedule) {
   Verdict verdict;
   if (schedule.neighbours) throw std::invalid_argument("an exchange with neighbours has no flow");
   check_head(schedule, schedule.ranks, schedule.rank, schedule, verdict);
   if (verdict.proved()) check_bounds(schedule, verdict);
   if (!verdict.proved()) throw std::invalid_argument(verdict.findings.front());
-  return flow_of(schedule);
+  FlowBuilder flow({schedule.ranks}, schedule.rank);
+  for (const Step& step : schedule.steps) {
+    flow.phase(false);
+    for (const Copy& copy : schedule.copies_of(step)) flow.move({&copy.from, 1}, {&copy.to, 1});
+    flow.round(step.window, step.completion, step.posting);
+    for (const Message& message : schedule.sends_of(step))
+      flow.send(message.peer, schedule.runs_of(message), message.last);
+    for (const Message& message : schedule.receives_of(step))
+      flow.receive(message.peer, schedule.runs_of(message), message.last);
+  }
+  return flow_of(std::move(flow).finish());
 }
 
 /// (peer, last, numbers of the blocks) of each message.

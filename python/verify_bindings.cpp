@@ -255,7 +255,7 @@ void bind_certificates(nb::module_& m) {
   m.def(
       "ceiling_of_unequal",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
-        return ceiling_of_unequal(spec, shape_to_count(spec, ranks, nodes));
+        return certified_unequal(spec, shape_to_count(spec, ranks, nodes));
       },
       "spec"_a, "ranks"_a, "nodes"_a = "",
       "Upper bounds of blocks of unequal size, for any number of ranks: none empty, or ranks agree on sizes.\n"

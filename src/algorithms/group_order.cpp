@@ -23,25 +23,12 @@ GroupOrder::GroupOrder(const Spec& spec, const Shape& shape) {
   }
   groups_ = static_cast<std::int32_t>(sizes.size());
   largest_ = std::ranges::max(sizes);
-  if (too_unequal()) return;
-  member_at_.assign(static_cast<std::size_t>(slots()), -1);
-  for (std::size_t member = 0; member < group_.size(); ++member)
-    member_at_[static_cast<std::size_t>(group_[member] * largest_ + place_[member])] =
-        static_cast<std::int32_t>(member);
 }
 
 std::int32_t GroupOrder::slot(std::int32_t from, std::int32_t to) const {
-  const auto s = static_cast<std::size_t>(from), d = static_cast<std::size_t>(to);
-  const std::int64_t turned = group_[d] - group_[s] - std::int64_t{stride()} * place_[s] % groups_;
-  const std::int32_t ahead = place_[d] - place_[s];
+  const std::int64_t turned = group(to) - group(from) - std::int64_t{stride()} * place(from) % groups_;
+  const std::int32_t ahead = place(to) - place(from);
   return (ahead < 0 ? ahead + largest_ : ahead) * groups_ + static_cast<std::int32_t>((turned + 2 * groups_) % groups_);
-}
-
-std::int32_t GroupOrder::receiver(std::int32_t from, std::int32_t slot) const {
-  const auto s = static_cast<std::size_t>(from);
-  const std::int64_t group = (group_[s] + slot % groups_ + std::int64_t{stride()} * place_[s]) % groups_;
-  const std::int64_t place = (place_[s] + slot / groups_) % largest_;
-  return member_at_[static_cast<std::size_t>(group * largest_ + place)];
 }
 
 SlotRows GroupOrder::rows_of(std::int32_t member) const {

@@ -24,6 +24,13 @@ class GroupOrder {
   /// Makes the order of order=groups:N or groups:nodes.
   GroupOrder(const Spec& spec, const Shape& shape);
 
+  std::int32_t groups() const { return groups_; }                                      ///< G
+  std::int32_t largest() const { return largest_; }                                    ///< H
+  std::int32_t stride() const { return groups_ > largest_ ? groups_ / largest_ : 1; }  ///< c
+  /// Returns the group of a member, and its index in the group.
+  std::int32_t group(std::int32_t member) const { return group_[static_cast<std::size_t>(member)]; }
+  std::int32_t place(std::int32_t member) const { return place_[static_cast<std::size_t>(member)]; }
+
   std::int64_t slots() const { return std::int64_t{groups_} * largest_; }
   /// Whether group sizes differ so much that most members would be idle in most slots. The functions below require that
   /// they do not.
@@ -31,17 +38,12 @@ class GroupOrder {
 
   /// Returns the slot in which a member sends to another.
   std::int32_t slot(std::int32_t from, std::int32_t to) const;
-  /// Returns the member to which a member sends in a slot, possibly itself; -1: none.
-  std::int32_t receiver(std::int32_t from, std::int32_t slot) const;
   /// Returns all slots of one member.
   SlotRows rows_of(std::int32_t member) const;
 
  private:
-  std::int32_t stride() const { return groups_ > largest_ ? groups_ / largest_ : 1; }
-
-  std::vector<std::int32_t> group_, place_;  ///< for each member: its group, and its index in the group
-  std::vector<std::int32_t> member_at_;      ///< member at [group · largest + index]; -1: none
-  std::int32_t groups_ = 0, largest_ = 0;    ///< G; H
+  std::vector<std::int32_t> group_, place_;
+  std::int32_t groups_ = 0, largest_ = 0;
 };
 
 /// Returns why the groups of an order by groups are unusable, or "" if they are usable or the order is another one. For

@@ -47,7 +47,7 @@ bool accepts_narrower(const Spec& spec, const Shape& shape, Accepts&& accepts) {
 
 /// Returns the upper bounds on requests and messages of a rank.
 ExchangeBounds most_held(const Spec& spec, Collective collective, const Shape& shape) {
-  return of_unequal_blocks(collective) ? ceiling_of_unequal(spec, shape).rank : ceiling(spec, shape).rank;
+  return of_unequal_blocks(collective) ? ceiling_of_unequal(spec, shape) : ceiling(spec, shape).rank;
 }
 
 /// Returns the largest block with which early messages stay within `limit` bytes. -1: no block does; INT64_MAX: every

@@ -6,7 +6,6 @@
 
 #include "model/counts.hpp"
 #include "model/threshold.hpp"
-#include "topology/arrangement.hpp"
 
 namespace swapmeet {
 
@@ -29,22 +28,6 @@ Received received(const Spec& spec, const Counts& counts) {
 std::int64_t early_in_batches(std::int64_t ranks, std::int64_t window) {
   const double batches = std::ceil(std::sqrt(8.0 * static_cast<double>(ranks) / static_cast<double>(window) + 4));
   return window * (static_cast<std::int64_t>(batches) + 2);
-}
-
-/// Returns how many times the most bytes that any rank sends or receives may be forwarded through one rank:
-/// docs/proofs.md.
-std::int64_t passing_sums(const Spec& spec, const Counts& counts, std::int64_t ranks) {
-  if (spec.family == Family::leaders) return 2 * std::int64_t{counts.sizes[0] - 1};
-  if (spec.family != Family::bruck || counts.ranks_differ || !has_closed_form(spec)) return ranks - 1;
-  std::int64_t sums = 0, before = 1;
-  std::size_t dimension = 0;
-  for (const Digit& digit : digits_along(spec.radices, counts.sizes)) {
-    for (; dimension < digit.dimension; ++dimension) before *= counts.sizes[dimension];
-    const std::int64_t size = counts.sizes[dimension], behind = ranks / (before * size);
-    const std::int64_t next_weight = std::min(size, std::int64_t{digit.weight} * digit.radix);
-    sums += std::min(before * (next_weight - digit.weight), (size + next_weight - 1) / next_weight * behind - 1);
-  }
-  return sums;
 }
 
 }  // namespace
@@ -81,15 +64,13 @@ Ceiling ceiling(const Spec& spec, const Shape& shape) {
   return {rank, exact};
 }
 
-UnequalBounds ceiling_of_unequal(const Spec& spec, const Shape& shape) {
-  UnequalBounds bounds{ceiling(spec, shape).rank};
-  ExchangeBounds& rank = bounds.rank;
-  if (!needs_sizes(spec)) return bounds.early_sums = std::min<std::int64_t>(2, rank.early_blocks), bounds;
+ExchangeBounds ceiling_of_unequal(const Spec& spec, const Shape& shape) {
+  ExchangeBounds rank = ceiling(spec, shape).rank;
+  if (!needs_sizes(spec)) return rank;
   const bool agrees = agreement_bytes(spec) > 0;
-  const std::int64_t exchanges = agrees ? 1 : 2, direct = spec.direct_bytes == Direct::never ? 0 : shape.ranks - 1;
-  if (spec.sizes == Sizes::padded) {
-    bounds.early_sums = rank.early_blocks + (direct > 0 ? 1 : 0);
-  } else {
+  const std::int64_t direct = spec.direct_bytes == Direct::never ? 0 : shape.ranks - 1;
+  if (spec.sizes != Sizes::padded) {
+    const std::int64_t exchanges = agrees ? 1 : 2;
     const Counts counts = count(spec, shape);
     const Received arriving = received(spec, counts);
     const bool announced = spec.sizes == Sizes::ahead || spec.sizes == Sizes::total;
@@ -97,12 +78,11 @@ UnequalBounds ceiling_of_unequal(const Spec& spec, const Shape& shape) {
     rank.early_messages = exchanges * arriving.messages * (announced ? 2 : 1);
     rank.early_blocks = exchanges * arriving.blocks;
     rank.scratch_blocks = counts.blocks + arriving.blocks;
-    bounds.early_sums = exchanges * (1 + passing_sums(spec, counts, shape.ranks));
   }
   rank.requests += 2 * direct;
   rank.early_messages += direct + (agrees ? std::bit_width(static_cast<std::uint32_t>(shape.ranks - 1)) : 0);
   rank.early_blocks += direct;
-  return bounds;
+  return rank;
 }
 
 std::int64_t early_bytes(const ExchangeBounds& bounds, std::int64_t block_bytes) {

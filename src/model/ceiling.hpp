@@ -32,18 +32,10 @@ struct Ceiling {
 /// spec.family != Family::native, and unsuitable(spec, shape) to be empty.
 Ceiling ceiling(const Spec& spec, const Shape& shape);
 
-/// Upper bounds for an exchange of unequal blocks, whose sizes only their ends know.
-struct UnequalBounds {
-  /// The bytes of early messages, apart from transmitted sizes, are at most early_blocks times the largest block;
-  /// likewise for scratch.
-  ExchangeBounds rank;
-  /// The bytes of early messages are also at most this number times the most bytes that any rank sends or receives.
-  std::int64_t early_sums = 0;
-};
-
-/// Returns such bounds. Requires that no block is empty, or that ranks agree on sizes (agreement_bytes(spec) > 0), and
-/// the same as ceiling().
-UnequalBounds ceiling_of_unequal(const Spec& spec, const Shape& shape);
+/// Returns upper bounds for an exchange of unequal blocks, whose sizes only their ends know. The bytes of early messages,
+/// apart from transmitted sizes, are at most early_blocks times the largest block; likewise for scratch. Requires that no
+/// block is empty, or that ranks agree on sizes (agreement_bytes(spec) > 0), and the same as ceiling().
+ExchangeBounds ceiling_of_unequal(const Spec& spec, const Shape& shape);
 
 /// The size of an entry in a queue of unexpected messages, and the largest size of an entry with its data. MPIs send no
 /// more than that before the receive is posted (the largest standard limit of Open MPI is 64 KiB, of btl tcp).

@@ -47,22 +47,18 @@ void count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Digit
     const std::int64_t messages = staggered(spec, digit, counts.sizes.size()) ? blocks : digit.radix - 1;
     counts.messages += messages;  // digits_of() makes no digit with unused values
     counts.blocks += blocks;
-    counts.batches += batches(messages, spec.window);
     stage = std::max(stage, staged(spec, digit, size, ranks, &digit == &digits.front()));
   }
-  if (spec.posting == Posting::granted) counts.grants = counts.messages;  // direct exchanges only: one for each receive
   if (spec.family == Family::direct) return;
   const bool basic = spec.layout == Layout::basic, twin = spec.layout == Layout::zero_copy;
   counts.scratch_blocks = (basic || twin ? ranks : 0) + stage;
 }
 
-/// Sets the dimensions and the radices of their digits. Returns whether places are proxies.
+/// Sets the dimensions. Returns whether places are proxies.
 bool set_grid(const Spec& spec, const Shape& shape, Counts& counts) {
   // that of a direct exchange has a single dimension
   Extent grid = extent(spec.family == Family::direct ? Dimensions{} : spec.dimensions, shape);
   counts.sizes = std::move(grid.sizes);
-  counts.radices.assign(counts.sizes.size(), {});
-  for (const Digit& digit : digits_of(spec, counts.sizes)) counts.radices[digit.dimension].push_back(digit.radix);
   return grid.places != shape.ranks;
 }
 
@@ -74,11 +70,11 @@ Counts count_schedules(const Spec& spec, const Shape& shape) {
   for (Rank rank = 1; rank < shape.ranks && !alike; ++rank) {
     const Counts one = count(generate(spec, shape, rank));
     most.ranks_differ = most.ranks_differ || one.messages != messages || one.blocks != blocks;
-    for (const auto number : {&Counts::messages, &Counts::blocks, &Counts::batches, &Counts::scratch_blocks})
+    for (const auto number : {&Counts::messages, &Counts::blocks, &Counts::scratch_blocks})
       most.*number = std::max(most.*number, one.*number);
   }
   if (alike) most.scratch_blocks = scratch_of_alike(spec, shape);
-  most.sizes = {shape.ranks}, most.radices = {{}};
+  most.sizes = {shape.ranks};
   if (spec.family == Family::bruck) most.ranks_differ |= set_grid(spec, shape, most);
   return most;
 }
@@ -95,8 +91,6 @@ Counts count(const Schedule& schedule) {
   counts.messages = static_cast<std::int64_t>(schedule.sends.size());
   counts.scratch_blocks = schedule.scratch_blocks;
   for (const Message& message : schedule.sends) counts.blocks += schedule.block_count(message);
-  for (const Step& step : schedule.steps)
-    counts.batches += batches(std::max(step.send_count, step.receive_count), step.in_flight());
   return counts;
 }
 

@@ -34,13 +34,8 @@ namespace swapmeet {
 
 struct Counts {
   std::vector<std::int32_t> sizes;  ///< of the dimensions; for leaders: ranks of the largest node, number of nodes
-  std::vector<Radices> radices;     ///< of the digits of each dimension, least significant first
   std::int64_t messages = 0;        ///< K: number of messages that a rank sends
   std::int64_t blocks = 0;          ///< D: number of blocks in these messages
-  std::int64_t grants = 0;          ///< number of empty messages that a rank sends to grant messages of others
-  /// Number of batches: messages of a batch are in flight together, batches follow one another. K if the window is 1;
-  /// for leaders a window counts positions.
-  std::int64_t batches = 0;
   /// sufficient number of scratch blocks; the schedule of a rank says how many that rank needs
   std::int64_t scratch_blocks = 0;
   /// Whether ranks differ, because some places are proxies or some ranks lead. Each number is then the largest of any
@@ -57,7 +52,7 @@ bool has_closed_form(const Spec& spec);
 /// Requires that spec.family is not Family::native and that unsuitable(spec, shape) is empty.
 Counts count(const Spec& spec, const Shape& shape);
 
-/// Returns the messages, blocks, batches and scratch blocks of a schedule.
+/// Returns the messages, blocks and scratch blocks of a schedule.
 Counts count(const Schedule& schedule);
 
 }  // namespace swapmeet

@@ -167,7 +167,6 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   const LeaderMap& map = leading.map();
   Counts most;
   most.sizes = {map.largest_node(), map.nodes()};
-  most.radices.resize(2);
   Volume all, first;
   bool any = false;
   const auto add = [&](const Phases& sent, std::int64_t scratch) {
@@ -185,7 +184,6 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   }
   most.messages = all.messages;
   most.blocks = all.blocks;
-  for (std::size_t phase = 0; phase < 3; ++phase) most.batches += leading.batches(phase);
   return most;
 }
 

@@ -92,10 +92,7 @@ void count_proxies(const Spec& spec, const Shape& shape, const std::vector<Digit
     for (std::size_t rank = 0; rank < ranks; ++rank)
       stage[rank] = std::max(stage[rank], std::exchange(staged[rank], 0));
   };
-  const auto begin = [&](const Digit& digit) {
-    end_digit();
-    most.batches += batches(digit.radix - 1, spec.window);  // the window counts positions: see bruck.cpp
-  };
+  const auto begin = [&](const Digit&) { end_digit(); };
   for_each_move(spec, grid, digits, begin, [&](const Moved& moved) {
     const bool lands = !packs && (twin || (spec.layout == Layout::zero_rotation && &moved.digit == &digits.front()));
     const auto from = static_cast<std::size_t>(moved.from), to = static_cast<std::size_t>(moved.to);
@@ -118,7 +115,7 @@ void proxy_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& 
   const Arrangement grid = arrange(spec.dimensions, shape);
   PhaseTally tally(shape.ranks, nodes);
   std::vector<std::int64_t> copied(static_cast<std::size_t>(shape.ranks));
-  std::int64_t of_digit = 0;  // batches
+  std::int64_t of_digit = 0;  // batches: the window counts positions (bruck.cpp)
   const auto begin = [&](const Digit& digit) {
     append(tally.take(), std::exchange(of_digit, batches(digit.radix - 1, spec.window)), work);
   };

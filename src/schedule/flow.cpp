@@ -13,13 +13,12 @@ namespace {
 /// own_blocks() + i.
 class Follower {
  public:
-  /// `what` is a SlotFlow or a Schedule.
-  Follower(const auto& what, std::int32_t slots) {
-    flow_.ranks = what.ranks;
-    flow_.rank = what.rank;
-    flow_.neighbours = what.neighbours;
+  explicit Follower(const SlotFlow& flow) {
+    flow_.ranks = flow.ranks;
+    flow_.rank = flow.rank;
+    flow_.neighbours = flow.neighbours;
     contents(Buffer::receive).resize(static_cast<std::size_t>(flow_.ending_blocks()), nothing);
-    contents(Buffer::scratch).resize(static_cast<std::size_t>(slots), nothing);
+    contents(Buffer::scratch).resize(static_cast<std::size_t>(flow.slots), nothing);
     for (std::int32_t d = 0; d < flow_.own_blocks(); ++d) contents(Buffer::send).push_back(d);
   }
 
@@ -119,20 +118,8 @@ class Follower {
 
 }  // namespace
 
-Flow flow_of(const Schedule& schedule) {
-  Follower follower(schedule, schedule.scratch_blocks);
-  for (const Step& step : schedule.steps) {
-    for (const Copy& copy : schedule.copies_of(step)) follower.move({&copy.from, 1}, {&copy.to, 1});
-    for (const Message& message : schedule.sends_of(step)) follower.send(message, schedule.runs_of(message));
-    for (const Message& message : schedule.receives_of(step)) follower.receive(message, schedule.runs_of(message));
-    if (step.send_count + step.receive_count > 0) follower.end_round(step);
-    follower.end_phase();
-  }
-  return std::move(follower).finish({});
-}
-
 Flow flow_of(const SlotFlow& flow) {
-  Follower follower(flow, flow.slots);
+  Follower follower(flow);
   follower.reserve(std::max(flow.sends.size(), flow.receives.size()));
   std::ranges::copy(flow.first_own, follower.contents(Buffer::scratch).begin());
   for (const SlotFlow::Phase& phase : flow.phases) {

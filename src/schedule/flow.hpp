@@ -36,10 +36,6 @@ struct Flow : Messages {
   }
 };
 
-/// Returns the flow of a schedule by following blocks through its buffers: the inverse of place(). The schedule must
-/// keep within the bounds of its buffers and have no segments. O(blocks copied and sent).
-Flow flow_of(const Schedule& schedule);
-
 /// Returns the largest number of blocks in working memory at any time, over all executions of the flow. Working memory
 /// holds the blocks of messages in flight (arriving blocks land there, departing blocks are gathered there) and whole
 /// earlier messages of which at least one block has not left yet. Valid for blocks of equal size; see

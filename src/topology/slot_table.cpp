@@ -1,7 +1,6 @@
 #include "topology/slot_table.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 
@@ -17,32 +16,6 @@ constexpr std::size_t most_table_bytes = std::size_t{256} << 20;
 constexpr std::size_t most_problem = 300;  ///< length limit of a message to the user, in bytes
 
 }  // namespace
-
-std::vector<Rank> SlotTable::to(Rank rank) const {
-  std::vector<Rank> peers(static_cast<std::size_t>(slots), -1);
-  for (Rank other = 0; other < ranks; ++other)
-    if (other != rank) peers[static_cast<std::size_t>(slot(rank, other))] = other;
-  return peers;
-}
-
-std::vector<Rank> SlotTable::from(Rank rank) const {
-  std::vector<Rank> peers(static_cast<std::size_t>(slots), -1);
-  for (Rank other = 0; other < ranks; ++other)
-    if (other != rank) peers[static_cast<std::size_t>(slot(other, rank))] = other;
-  return peers;
-}
-
-std::string to_text(const SlotTable& slots) {
-  char head[160];
-  std::snprintf(head, sizeof head, "swapmeet-slots 1\nkey %016llx\nranks %d\nslots %d\nbound %lld\n",
-                static_cast<unsigned long long>(slots.key), slots.ranks, slots.slots,
-                static_cast<long long>(slots.bound));
-  std::string text = head;
-  for (Rank from = 0; from < slots.ranks; ++from)
-    for (Rank to = 0; to < slots.ranks; ++to)
-      text += (from == to ? "-" : std::to_string(slots.slot(from, to))) + (to + 1 < slots.ranks ? ' ' : '\n');
-  return text;
-}
 
 Result<SlotTable> parse_slots(std::string_view text) {
   Lines lines(text);

@@ -23,16 +23,11 @@ struct SlotTable {
   std::int32_t slot(Rank from, Rank to) const {
     return slot_of[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(to)];
   }
-  /// Returns for each slot the rank to which `rank` sends; -1: none.
-  std::vector<Rank> to(Rank rank) const;
-  /// Returns for each slot the rank from which `rank` receives; -1: none.
-  std::vector<Rank> from(Rank rank) const;
 
   bool operator==(const SlotTable&) const = default;
 };
 
-/// Text form of tables: docs/networks.md, "Tables of slots".
-std::string to_text(const SlotTable& slots);
+/// Parses the text form of tables: docs/networks.md, "Tables of slots".
 Result<SlotTable> parse_slots(std::string_view text);
 
 /// Whether a file begins like a table of slots.

@@ -13,6 +13,28 @@ namespace swapmeet {
 
 namespace {
 
+/// An order balanced by groups, slot by slot.
+class GroupColumns {
+ public:
+  GroupColumns(const Spec& spec, const Shape& shape)
+      : order_(spec, shape), rank_at_(static_cast<std::size_t>(order_.slots()), -1) {
+    for (Rank rank = 0; rank < shape.ranks; ++rank)
+      rank_at_[static_cast<std::size_t>(order_.group(rank) * order_.largest() + order_.place(rank))] = rank;
+  }
+
+  Rank count() const { return static_cast<Rank>(rank_at_.size()); }
+  /// Returns the rank to which `from` sends in a slot, possibly itself; -1: none.
+  Rank receiver(Rank from, std::int32_t slot) const {
+    const std::int32_t groups = order_.groups(), place = order_.place(from);
+    const std::int64_t group = (order_.group(from) + slot % groups + std::int64_t{order_.stride()} * place) % groups;
+    return rank_at_[static_cast<std::size_t>(group * order_.largest() + (place + slot / groups) % order_.largest())];
+  }
+
+ private:
+  GroupOrder order_;
+  std::vector<Rank> rank_at_;  ///< at [group · largest + place]; -1: none
+};
+
 /// Reports a direct exchange, computed from its order alone.
 class InOrder {
  public:
@@ -27,7 +49,7 @@ class InOrder {
 
   void report(std::int32_t window, bool sliding) {
     reader_.step({1, 1}, {}, sliding);
-    const Rank columns = groups_ ? static_cast<Rank>(groups_->slots()) : ranks_;
+    const Rank columns = groups_ ? groups_->count() : ranks_;
     const Rank width = window == 0 || window >= columns ? columns : window;
     if (order_ == Order::scatter) return report_pairs(width);
     for (Rank first = order_ == Order::exclusive_or ? 1 : 0; first < columns; first += width) {
@@ -68,7 +90,7 @@ class InOrder {
   Order order_;
   Rank ranks_;
   RoundReader& reader_;
-  std::optional<GroupOrder> groups_;
+  std::optional<GroupColumns> groups_;
   std::vector<Rank> row_, place_;  ///< the random permutation, and the index of each rank in it
 };
 

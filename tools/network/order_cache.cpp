@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "network/slots.hpp"
 #include "schedule/owned_file.hpp"
 
 namespace swapmeet {

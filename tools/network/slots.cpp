@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <numeric>
 
 #include "network/flow_items.hpp"
@@ -117,6 +118,18 @@ SlotTable conflict_free_slots(const Routing& routing, const Placement& placement
   const Flows flows = flows_of(routing, placement, draw);
   set_slots(best_colours(flows, known, result.bound, effort, draw, start), result);
   return result;
+}
+
+std::string to_text(const SlotTable& slots) {
+  char head[160];
+  std::snprintf(head, sizeof head, "swapmeet-slots 1\nkey %016llx\nranks %d\nslots %d\nbound %lld\n",
+                static_cast<unsigned long long>(slots.key), slots.ranks, slots.slots,
+                static_cast<long long>(slots.bound));
+  std::string text = head;
+  for (Rank from = 0; from < slots.ranks; ++from)
+    for (Rank to = 0; to < slots.ranks; ++to)
+      text += (from == to ? "-" : std::to_string(slots.slot(from, to))) + (to + 1 < slots.ranks ? ' ' : '\n');
+  return text;
 }
 
 }  // namespace swapmeet

@@ -28,6 +28,9 @@ SlotTable conflict_free_slots(const Routing& routing, const Placement& placement
 /// result is the lower bound for equal messages, a number of slots.
 SlotTable weighted_slots(const Routing& routing, const Placement& placement, Weights weights, const Effort& effort);
 
+/// Returns the text form of a table, as parse_slots() reads it.
+std::string to_text(const SlotTable& slots);
+
 /// Returns the sum over all slots of their largest messages, in bytes.
 std::int64_t bytes_in_turn(const SlotTable& slots, Weights weights);
 

@@ -8,6 +8,7 @@
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
+#include "model/threshold.hpp"
 #include "proofs/standing_still.hpp"
 #include "topology/arrangement.hpp"
 
@@ -102,6 +103,22 @@ Certificate of_alike(const ExchangeBounds& rank, const Shape& shape, bool exact)
   return certificate;
 }
 
+/// Returns how many times the most bytes that any rank sends or receives may be forwarded through one rank:
+/// docs/proofs.md.
+std::int64_t passing_sums(const Spec& spec, const Counts& counts, std::int64_t ranks) {
+  if (spec.family == Family::leaders) return 2 * std::int64_t{counts.sizes[0] - 1};
+  if (spec.family != Family::bruck || counts.ranks_differ || !has_closed_form(spec)) return ranks - 1;
+  std::int64_t sums = 0, before = 1;
+  std::size_t dimension = 0;
+  for (const Digit& digit : digits_along(spec.radices, counts.sizes)) {
+    for (; dimension < digit.dimension; ++dimension) before *= counts.sizes[dimension];
+    const std::int64_t size = counts.sizes[dimension], behind = ranks / (before * size);
+    const std::int64_t next_weight = std::min(size, std::int64_t{digit.weight} * digit.radix);
+    sums += std::min(before * (next_weight - digit.weight), (size + next_weight - 1) / next_weight * behind - 1);
+  }
+  return sums;
+}
+
 }  // namespace
 
 Certificate certify(std::span<const Schedule> schedules, const Shape& shape) {
@@ -151,6 +168,15 @@ Certificate certify(const Spec& spec, const Shape& shape) {
 Certificate certified_ceiling(const Spec& spec, const Shape& shape) {
   const Ceiling bounds = ceiling(spec, shape);
   return of_alike(bounds.rank, shape, bounds.exact);
+}
+
+UnequalBounds certified_unequal(const Spec& spec, const Shape& shape) {
+  const std::int64_t early_blocks = ceiling(spec, shape).rank.early_blocks;
+  UnequalBounds bounds{ceiling_of_unequal(spec, shape)};
+  if (!needs_sizes(spec)) bounds.early_sums = std::min<std::int64_t>(2, early_blocks);
+  else if (spec.sizes == Sizes::padded) bounds.early_sums = early_blocks + (spec.direct_bytes != Direct::never && shape.ranks > 1);
+  else bounds.early_sums = (agreement_bytes(spec) > 0 ? 1 : 2) * (1 + passing_sums(spec, count(spec, shape), shape.ranks));
+  return bounds;
 }
 
 }  // namespace swapmeet

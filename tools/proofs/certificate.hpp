@@ -29,6 +29,16 @@ Certificate certify(std::span<const Schedule> schedules, const Shape& shape);
 /// certified_ceiling(). Requires the same as ceiling().
 Certificate certify(const Spec& spec, const Shape& shape);
 
+/// Upper bounds for an exchange of unequal blocks: those of ceiling_of_unequal(), and one by sums of bytes.
+struct UnequalBounds {
+  ExchangeBounds rank;
+  /// The bytes of early messages are also at most this number times the most bytes that any rank sends or receives.
+  std::int64_t early_sums = 0;
+};
+
+/// Returns such bounds. Requires the same as ceiling_of_unequal().
+UnequalBounds certified_unequal(const Spec& spec, const Shape& shape);
+
 /// Returns the upper bounds of ceiling() for a rank and for a node.
 Certificate certified_ceiling(const Spec& spec, const Shape& shape);
 

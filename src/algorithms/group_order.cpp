@@ -1,9 +1,7 @@
 #include "algorithms/group_order.hpp"
 
-#include <algorithm>
-#include <unordered_map>
-
 #include "topology/endpoints.hpp"
+#include "topology/nodes.hpp"
 
 namespace swapmeet {
 
@@ -12,17 +10,15 @@ GroupOrder::GroupOrder(const Spec& spec, const Shape& shape) {
     if (spec.group_ranks > 0) return rank / spec.group_ranks;
     return shape.hierarchy.empty() ? 0 : shape.hierarchy.front()[static_cast<std::size_t>(rank)];
   };
-  std::unordered_map<std::int32_t, std::int32_t> numbers;  // numbers of groups, in the order of their first ranks
-  std::vector<std::int32_t> sizes;
-  for (const Rank first : endpoints(spec, shape).first_ranks) {
-    const std::int32_t group =
-        numbers.try_emplace(group_at(first), static_cast<std::int32_t>(numbers.size())).first->second;
-    if (static_cast<std::size_t>(group) == sizes.size()) sizes.push_back(0);
-    group_.push_back(group);
-    place_.push_back(sizes[static_cast<std::size_t>(group)]++);
+  for (const Rank first : endpoints(spec, shape).first_ranks) group_.push_back(group_at(first));
+  const Nodes groups(group_);
+  std::vector<std::int32_t> members(static_cast<std::size_t>(groups.count()));  // found so far
+  for (std::size_t member = 0; member < group_.size(); ++member) {
+    group_[member] = groups.of(static_cast<Rank>(member));
+    place_.push_back(members[static_cast<std::size_t>(group_[member])]++);
   }
-  groups_ = static_cast<std::int32_t>(sizes.size());
-  largest_ = std::ranges::max(sizes);
+  groups_ = groups.count();
+  largest_ = groups.largest();
 }
 
 std::int32_t GroupOrder::slot(std::int32_t from, std::int32_t to) const {

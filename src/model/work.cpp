@@ -1,7 +1,6 @@
 #include "model/work.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "model/unlike_ranks.hpp"
 #include "topology/arrangement.hpp"
@@ -110,34 +109,6 @@ void StepCopies::keep_most(const Schedule& schedule, const Step& step) {
     typed.*number = std::max(typed.*number, now_typed.*number);
   }
   typed.messages = std::max(typed.messages, now_typed.messages);
-}
-
-Nodes::Nodes(const Shape& shape) {
-  if (shape.hierarchy.empty() || shape.ranks == 1) {
-    sizes_ = {shape.ranks};
-    largest_ = smallest_ = shape.ranks, span_ = shape.ranks - 1;
-    return;
-  }
-  std::unordered_map<std::int32_t, std::int32_t> numbers;
-  std::vector<Rank> first;
-  node_of_.reserve(static_cast<std::size_t>(shape.ranks));
-  std::int32_t known = -1, node = -1;  // of the previous rank
-  std::size_t stretches = 0;           // number of stretches of consecutive ranks on one node
-  for (Rank rank = 0; rank < shape.ranks; ++rank) {
-    const std::int32_t group = shape.hierarchy[0][static_cast<std::size_t>(rank)];
-    if (node < 0 || group != known)
-      node = numbers.try_emplace(group, static_cast<std::int32_t>(numbers.size())).first->second;
-    stretches += rank == 0 || group != known;
-    known = group;
-    node_of_.push_back(node);
-    if (static_cast<std::size_t>(node) == sizes_.size()) sizes_.push_back(0), first.push_back(rank);
-    ++sizes_[static_cast<std::size_t>(node)];
-    span_ = std::max(span_, rank - first[static_cast<std::size_t>(node)]);
-  }
-  largest_ = std::ranges::max(sizes_);
-  smallest_ = std::ranges::min(sizes_);
-  consecutive_ = stretches == sizes_.size();
-  regular_ = consecutive_ && largest_ == smallest_;
 }
 
 void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "schedule/spec.hpp"
+#include "topology/nodes.hpp"
 
 namespace swapmeet {
 
@@ -72,30 +73,6 @@ struct StepCopies {
   TypedCopies typed;
   /// Adds those of a rank.
   void keep_most(const Schedule& schedule, const Step& step);
-};
-
-/// The distribution of ranks over nodes; made once for many specs.
-class Nodes {
- public:
-  explicit Nodes(const Shape& shape);
-
-  std::int32_t count() const { return static_cast<std::int32_t>(sizes_.size()); }
-  std::int32_t size(std::int32_t node) const { return sizes_[static_cast<std::size_t>(node)]; }
-  /// Returns the node of a rank, numbered from 0. Requires count() > 1.
-  std::int32_t of(Rank rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
-  std::int32_t largest() const { return largest_; }
-  std::int32_t smallest() const { return smallest_; }
-  /// Returns the largest difference between two ranks of a node.
-  std::int32_t span() const { return span_; }
-  /// Whether the ranks of each node are consecutive.
-  bool consecutive() const { return consecutive_; }
-  /// Whether the ranks of each node are consecutive, and all nodes have the same number of ranks.
-  bool regular() const { return regular_; }
-
- private:
-  std::vector<std::int32_t> node_of_, sizes_;
-  std::int32_t largest_ = 0, smallest_ = 0, span_ = 0;
-  bool consecutive_ = true, regular_ = true;
 };
 
 /// Sets the batches of a phase whose messages are sorted by size: `window` messages each; 0: all messages.

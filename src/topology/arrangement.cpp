@@ -4,6 +4,8 @@
 #include <numeric>
 #include <span>
 
+#include "topology/nodes.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -21,29 +23,18 @@ struct Axis {
   std::int32_t held(std::size_t rank) const { return (size - 1 - coordinate[rank]) / members[rank] + 1; }
 };
 
-/// Renumbers groups if necessary, so that all numbers are at least 0 and less than the number of ranks.
-std::vector<std::int32_t> numbered(std::vector<std::int32_t> groups) {
-  const auto [least, most] = std::ranges::minmax(groups);
-  if (least >= 0 && most < static_cast<std::int32_t>(groups.size())) return groups;
-  std::vector<std::int32_t> numbers = groups;
-  std::ranges::sort(numbers);
-  for (std::int32_t& group : groups)
-    group = static_cast<std::int32_t>(std::ranges::lower_bound(numbers, group) - numbers.begin());
-  return groups;
-}
-
-/// Makes the dimension of the groups `group_of`, whose members are `member_of`; both have an entry for each rank.
-Axis axis(const std::vector<std::int32_t>& member_of, const std::vector<std::int32_t>& group_of) {
+/// Makes the dimension of some groups of ranks, whose members are smaller groups of ranks.
+Axis axis(const Nodes& members, const Nodes& groups, Rank ranks) {
   Axis axis;
-  const std::size_t ranks = group_of.size();
-  std::vector<std::int32_t> number(ranks, -1), members(ranks, 0);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    std::int32_t& known = number[static_cast<std::size_t>(member_of[rank])];
-    if (known < 0) known = members[static_cast<std::size_t>(group_of[rank])]++;
+  std::vector<std::int32_t> number(static_cast<std::size_t>(members.count()), -1),
+      found(static_cast<std::size_t>(groups.count()));  // members of each group
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    std::int32_t& known = number[static_cast<std::size_t>(members.of(rank))];
+    if (known < 0) known = found[static_cast<std::size_t>(groups.of(rank))]++;
     axis.coordinate.push_back(known);
   }
-  for (const std::int32_t group : group_of) axis.members.push_back(members[static_cast<std::size_t>(group)]);
-  axis.size = std::ranges::max(members);
+  for (Rank rank = 0; rank < ranks; ++rank) axis.members.push_back(found[static_cast<std::size_t>(groups.of(rank))]);
+  axis.size = std::ranges::max(found);
   return axis;
 }
 
@@ -51,11 +42,11 @@ Axis axis(const std::vector<std::int32_t>& member_of, const std::vector<std::int
 /// which together form one group.
 std::vector<Axis> axes(const Dimensions& dimensions, const Shape& shape) {
   const auto ranks = static_cast<std::size_t>(shape.ranks);
-  std::vector<std::int32_t> members(ranks);
-  std::iota(members.begin(), members.end(), 0);
+  std::vector<std::int32_t> each(ranks);
+  std::iota(each.begin(), each.end(), 0);
   Hierarchy levels = shape.hierarchy;
   if (dimensions.kind == Dimensions::Kind::groups) {
-    levels.assign(dimensions.sizes.size(), members);
+    levels.assign(dimensions.sizes.size(), each);
     for (std::size_t l = 0; l < levels.size(); ++l)
       for (std::int32_t& group : levels[l]) group /= dimensions.sizes[l];
   } else if (levels.empty()) {
@@ -63,9 +54,10 @@ std::vector<Axis> axes(const Dimensions& dimensions, const Shape& shape) {
   }
   levels.emplace_back(ranks, 0);
   std::vector<Axis> all;
-  for (std::vector<std::int32_t>& level : levels) {
-    std::vector<std::int32_t> groups = numbered(std::move(level));
-    all.push_back(axis(members, groups));
+  Nodes members(each);
+  for (const std::vector<std::int32_t>& level : levels) {
+    Nodes groups(level);
+    all.push_back(axis(members, groups, shape.ranks));
     members = std::move(groups);
   }
   return all;

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "topology/arrangement.hpp"
-#include "topology/leader_map.hpp"
+#include "topology/nodes.hpp"
 
 namespace swapmeet {
 
@@ -11,8 +11,8 @@ Endpoints endpoints(const Spec& spec, const Shape& shape) {
   Endpoints all{{}, std::vector<std::int32_t>(static_cast<std::size_t>(shape.ranks))};
   std::vector<std::int32_t>& member_of = all.member_of;
   if (spec.family == Family::leaders) {
-    const LeaderMap map(shape, spec.leaders);
-    for (Rank rank = 0; rank < shape.ranks; ++rank) member_of[static_cast<std::size_t>(rank)] = map.node_of(rank);
+    const Nodes nodes(shape);
+    for (Rank rank = 0; rank < shape.ranks; ++rank) member_of[static_cast<std::size_t>(rank)] = nodes.of(rank);
   } else if (spec.family == Family::bruck) {
     const Arrangement grid = arrange(spec.dimensions, shape);
     const std::int32_t places = grid.places() / grid.sizes.back();  // places of a node

@@ -1,28 +1,18 @@
 #include "topology/leader_map.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <unordered_map>
 
 namespace swapmeet {
 
 LeaderMap::LeaderMap(const Shape& shape, std::int32_t leaders)
-    : ranks_(static_cast<std::size_t>(shape.ranks)), node_of_(ranks_.size(), 0), leaders_before_{0} {
-  std::unordered_map<std::int32_t, std::int32_t> number;  // number of each node, by its group in the hierarchy
-  if (!shape.hierarchy.empty())
-    std::ranges::transform(shape.hierarchy[0], node_of_.begin(), [&](std::int32_t node) {
-      return number.try_emplace(node, static_cast<std::int32_t>(number.size())).first->second;
-    });
-  first_.assign(shape.hierarchy.empty() ? 2 : number.size() + 1, 0);
-  for (const std::int32_t node : node_of_) ++first_[static_cast<std::size_t>(node) + 1];
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  std::vector<std::size_t> next = first_;
-  for (Rank rank = 0; rank < shape.ranks; ++rank) ranks_[next[static_cast<std::size_t>(node_of(rank))]++] = rank;
-  for (std::size_t node = 0; node + 1 < first_.size(); ++node) {
-    const auto size = static_cast<std::int32_t>(first_[node + 1] - first_[node]);
-    leaders_.push_back(leaders == 0 ? size : std::min(leaders, size));
+    : nodes_(shape), ranks_(static_cast<std::size_t>(shape.ranks)), first_{0}, leaders_before_{0} {
+  for (std::int32_t node = 0; node < nodes(); ++node) {
+    first_.push_back(first_.back() + static_cast<std::size_t>(size(node)));
+    leaders_.push_back(leaders == 0 ? size(node) : std::min(leaders, size(node)));
     leaders_before_.push_back(leaders_before_.back() + leaders_.back());
   }
+  std::vector<std::size_t> next = first_;
+  for (Rank rank = 0; rank < shape.ranks; ++rank) ranks_[next[static_cast<std::size_t>(node_of(rank))]++] = rank;
 }
 
 std::int32_t LeaderMap::sender(std::int32_t node, Group group) const {
@@ -44,12 +34,6 @@ std::vector<Group> LeaderMap::served(std::int32_t node, std::int32_t number, std
   return groups;
 }
 
-std::int32_t LeaderMap::largest_node() const {
-  std::int32_t most = 0;
-  for (std::int32_t node = 0; node < nodes(); ++node) most = std::max(most, size(node));
-  return most;
-}
-
 std::int32_t LeaderMap::largest_group() const {
   std::int32_t most = 0;
   for (std::int32_t node = 0; node < nodes(); ++node) most = std::max(most, (size(node) - 1) / leaders(node) + 1);
@@ -60,12 +44,6 @@ std::int32_t LeaderMap::smallest_group() const {
   std::int32_t least = size(0);
   for (std::int32_t node = 0; node < nodes(); ++node) least = std::min(least, size(node) / leaders(node));
   return least;
-}
-
-bool LeaderMap::equal_nodes() const {
-  for (std::int32_t node = 1; node < nodes(); ++node)
-    if (size(node) != size(0)) return false;
-  return true;
 }
 
 }  // namespace swapmeet

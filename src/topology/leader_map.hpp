@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "schedule/schedule.hpp"
+#include "topology/nodes.hpp"
 
 namespace swapmeet {
 
@@ -26,8 +26,8 @@ class LeaderMap {
   /// `leaders` is the number of leaders of each node, at most its number of ranks; 0: all ranks are leaders.
   LeaderMap(const Shape& shape, std::int32_t leaders);
 
-  std::int32_t nodes() const { return static_cast<std::int32_t>(leaders_.size()); }
-  std::int32_t node_of(Rank rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  std::int32_t nodes() const { return nodes_.count(); }
+  std::int32_t node_of(Rank rank) const { return nodes_.of(rank); }
   std::int32_t leaders(std::int32_t node) const { return leaders_[static_cast<std::size_t>(node)]; }
 
   /// Returns all ranks, node by node, nodes in the order of their first ranks.
@@ -40,7 +40,7 @@ class LeaderMap {
   std::int32_t first(std::int32_t node) const {
     return static_cast<std::int32_t>(first_[static_cast<std::size_t>(node)]);
   }
-  std::int32_t size(std::int32_t node) const { return static_cast<std::int32_t>(members(node).size()); }
+  std::int32_t size(std::int32_t node) const { return nodes_.size(node); }
 
   /// Returns the index of the first member of group `number`. For the number of groups it returns the number of
   /// members.
@@ -74,15 +74,16 @@ class LeaderMap {
     return (leaders_before_.back() - leaders(node) - number + leaders(node) - 1) / leaders(node);
   }
 
-  std::int32_t largest_node() const;
+  std::int32_t largest_node() const { return nodes_.largest(); }
   std::int32_t largest_group() const;
   std::int32_t smallest_group() const;
-  bool equal_nodes() const;
+  bool equal_nodes() const { return nodes_.largest() == nodes_.smallest(); }
 
  private:
+  Nodes nodes_;
   std::vector<Rank> ranks_;
-  std::vector<std::size_t> first_;  ///< for each node, index of its first rank in ranks_; then the end
-  std::vector<std::int32_t> node_of_, leaders_;
+  std::vector<std::size_t> first_;     ///< for each node, index of its first rank in ranks_; then the end
+  std::vector<std::int32_t> leaders_;  ///< for each node
   /// for each node, number of leaders on all nodes before it; then that of all nodes
   std::vector<std::int64_t> leaders_before_;
 };

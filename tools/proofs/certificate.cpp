@@ -11,6 +11,7 @@
 #include "model/threshold.hpp"
 #include "proofs/standing_still.hpp"
 #include "topology/arrangement.hpp"
+#include "topology/nodes.hpp"
 
 namespace swapmeet {
 
@@ -54,31 +55,8 @@ void each_number(ExchangeBounds& to, const ExchangeBounds& from, auto combine) {
 
 std::int64_t largest(std::int64_t a, std::int64_t b) { return std::max(a, b); }
 
-/// Returns the node of each rank, numbered from 0 in the order of the node names.
-std::vector<std::size_t> node_numbers(const Shape& shape) {
-  std::vector<std::size_t> numbers(static_cast<std::size_t>(shape.ranks), 0);
-  if (shape.hierarchy.empty()) return numbers;
-  std::vector<std::int32_t> names = shape.hierarchy.front();
-  std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
-  for (std::size_t r = 0; r < numbers.size(); ++r)
-    numbers[r] = static_cast<std::size_t>(std::ranges::lower_bound(names, shape.hierarchy.front()[r]) - names.begin());
-  return numbers;
-}
-
-std::int64_t largest_node(const std::vector<std::size_t>& nodes) {
-  std::vector<std::int64_t> ranks(nodes.size(), 0);
-  for (const std::size_t node : nodes) ++ranks[node];
-  return std::ranges::max(ranks);
-}
-
 /// Returns the number of ranks of a node if all nodes are equal and consecutive, else the number of all ranks.
-Rank ranks_to_look_at(const std::vector<std::size_t>& nodes) {
-  const auto ranks = static_cast<std::int64_t>(nodes.size()), size = largest_node(nodes);
-  for (std::int64_t r = 0; r < ranks; ++r)
-    if (static_cast<std::int64_t>(nodes[static_cast<std::size_t>(r)]) != r / size) return static_cast<Rank>(ranks);
-  return static_cast<Rank>(ranks % size == 0 ? size : ranks);
-}
+Rank ranks_to_look_at(const Nodes& nodes, Rank ranks) { return nodes.regular() ? nodes.largest() : ranks; }
 
 /// Whether two ranks send and receive the same messages, each relative to its own rank.
 bool alike(const Schedule& a, const Schedule& b) {
@@ -98,7 +76,7 @@ bool alike(const Schedule& a, const Schedule& b) {
 
 Certificate of_alike(const ExchangeBounds& rank, const Shape& shape, bool exact) {
   Certificate certificate{rank, {}, exact};
-  const std::int64_t ranks = largest_node(node_numbers(shape));
+  const std::int64_t ranks = Nodes(shape).largest();
   each_number(certificate.node, rank, [&](std::int64_t, std::int64_t number) { return ranks * number; });
   return certificate;
 }
@@ -123,8 +101,8 @@ std::int64_t passing_sums(const Spec& spec, const Counts& counts, std::int64_t r
 
 Certificate certify(std::span<const Schedule> schedules, const Shape& shape) {
   const Each programs(schedules);
-  const std::vector<std::size_t> nodes = node_numbers(shape);
-  std::size_t period = static_cast<std::size_t>(ranks_to_look_at(nodes));
+  const Nodes nodes(shape);
+  auto period = static_cast<std::size_t>(ranks_to_look_at(nodes, shape.ranks));
   if (!std::ranges::equal(schedules.first(schedules.size() - period), schedules.subspan(period), alike))
     period = schedules.size();
   std::vector<ExchangeBounds> of_rank;
@@ -140,7 +118,7 @@ Certificate certify(std::span<const Schedule> schedules, const Shape& shape) {
   std::vector<ExchangeBounds> of_node(schedules.size());
   for (std::size_t r = 0; r < schedules.size(); ++r) {
     each_number(certificate.rank, of_rank[r], largest);
-    each_number(of_node[nodes[r]], of_rank[r], std::plus{});
+    each_number(of_node[static_cast<std::size_t>(nodes.of(static_cast<Rank>(r)))], of_rank[r], std::plus{});
   }
   for (const ExchangeBounds& bounds : of_node) each_number(certificate.node, bounds, largest);
   return certificate;
@@ -158,7 +136,7 @@ Certificate certify(const Spec& spec, const Shape& shape) {
     bounds.scratch_blocks = counts.scratch_blocks;
     return of_alike(bounds, shape, true);
   }
-  if (of_all > most_events / ranks_to_look_at(node_numbers(shape)) || shape.ranks > 1024)
+  if (of_all > most_events / ranks_to_look_at(Nodes(shape), shape.ranks) || shape.ranks > 1024)
     return certified_ceiling(spec, shape);
   std::vector<Schedule> schedules;
   for (Rank rank = 0; rank < shape.ranks; ++rank) schedules.push_back(generate(spec, shape, rank));
@@ -174,8 +152,10 @@ UnequalBounds certified_unequal(const Spec& spec, const Shape& shape) {
   const std::int64_t early_blocks = ceiling(spec, shape).rank.early_blocks;
   UnequalBounds bounds{ceiling_of_unequal(spec, shape)};
   if (!needs_sizes(spec)) bounds.early_sums = std::min<std::int64_t>(2, early_blocks);
-  else if (spec.sizes == Sizes::padded) bounds.early_sums = early_blocks + (spec.direct_bytes != Direct::never && shape.ranks > 1);
-  else bounds.early_sums = (agreement_bytes(spec) > 0 ? 1 : 2) * (1 + passing_sums(spec, count(spec, shape), shape.ranks));
+  else if (spec.sizes == Sizes::padded)
+    bounds.early_sums = early_blocks + (spec.direct_bytes != Direct::never && shape.ranks > 1);
+  else
+    bounds.early_sums = (agreement_bytes(spec) > 0 ? 1 : 2) * (1 + passing_sums(spec, count(spec, shape), shape.ranks));
   return bounds;
 }
 

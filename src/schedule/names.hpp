@@ -45,6 +45,17 @@ bool read_number(std::string_view text, std::type_identity_t<Number> least, std:
   return true;
 }
 
+/// Splits `text` at `separator` and calls read() for each piece. Returns false as soon as read() does.
+template <class Read>
+bool read_list(std::string_view text, char separator, Read read) {
+  while (true) {
+    const std::size_t end = text.find(separator);
+    if (!read(text.substr(0, end))) return false;
+    if (end == text.npos) return true;
+    text.remove_prefix(end + 1);
+  }
+}
+
 /// Returns the number of bytes of the UTF-8 character at the beginning of `text`, or 0 for a control character, an
 /// invalid sequence or an empty text.
 std::size_t character_bytes(std::string_view text);

@@ -37,17 +37,6 @@ bool read_window(std::string_view text, Spec& spec) {
   return read_number(text, 1, 1 << 20, spec.window);
 }
 
-/// Splits `text` at `separator` and calls read() for each piece. Returns false as soon as read() does.
-template <class Read>
-bool read_list(std::string_view text, char separator, Read read) {
-  while (true) {
-    const std::size_t end = text.find(separator);
-    if (!read(text.substr(0, end))) return false;
-    if (end == text.npos) return true;
-    text.remove_prefix(end + 1);
-  }
-}
-
 template <class List, class Print>
 std::string print_list(const List& list, char separator, Print print) {
   std::string text;

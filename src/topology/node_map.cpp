@@ -1,10 +1,11 @@
 #include "topology/node_map.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "schedule/names.hpp"
 
 namespace swapmeet {
 
@@ -15,16 +16,9 @@ constexpr std::string_view cyclic = "cyclic:";
 /// Returns the numbers between separators, or an empty list if one is missing, wrong or less than `least`.
 std::vector<std::int32_t> numbers(std::string_view text, char separator, std::int32_t least) {
   std::vector<std::int32_t> all;
-  const char *at = text.data(), *const end = at + text.size();
-  while (true) {
-    std::int32_t number = 0;
-    const auto [stop, error] = std::from_chars(at, end, number);
-    if (error != std::errc() || number < least) return {};
-    all.push_back(number);
-    if (stop == end) return all;
-    if (*stop != separator) return {};
-    at = stop + 1;
-  }
+  const auto read = [&](std::string_view word) { return read_number(word, least, INT32_MAX, all.emplace_back()); };
+  if (!read_list(text, separator, read)) all.clear();
+  return all;
 }
 
 /// Returns the group of each rank at one level.

@@ -239,8 +239,8 @@ typedef struct {
   /** Of working memory that it takes at most; of unequal blocks that are passed on as far as the exchanges so far
    *  needed it. */
   long long scratch_bytes;
-  /** The time of one exchange by Hockney's model, with the latency and the bandwidth that the planning measured between
-   *  ranks of the communicator (docs/plans.md). -1: not known. */
+  /** The time of one exchange by the model on which automatic choices rest (docs/plans.md). Blocks count by the mean of
+   *  those that this rank sends. -1: not known. */
   double expected_seconds;
 } swapmeet_plan_description;
 

@@ -1,10 +1,8 @@
 #include "session/planning.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "team/agreement.hpp"
-#include "mpi/outcome.hpp"
 #include "session/context.hpp"
 #include "session/explain.hpp"
 #include "session/made_everywhere.hpp"
@@ -36,52 +34,6 @@ const char* defect_of_native(const Request& request, Rank ranks) {
   return request.collective == Collective::alltoallw ? "would keep the types" : nullptr;
 }
 
-/// Time of a message of `bytes` bytes between this rank and `partner`, in microseconds. Both send at the same time. The
-/// shortest of several repetitions.
-double exchange_us(std::span<char> buffer, int bytes, Rank partner, const Team& team) {
-  constexpr int repetitions = 20;
-  double shortest = std::numeric_limits<double>::max();
-  for (int i = 0; i < repetitions; ++i) {
-    const double begin = PMPI_Wtime();
-    again([&]() -> int {
-      const int tag = team.tags().of(MessageKind::probe, 0), to = team.job_rank(partner);
-      return PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, to, team.tag_to(partner, tag), buffer.data() + bytes, bytes,
-                           MPI_BYTE, to, team.tag_here(tag), team.comm(), MPI_STATUS_IGNORE);
-    });
-    shortest = std::min(shortest, 1e6 * (PMPI_Wtime() - begin));
-  }
-  return shortest;
-}
-
-/// Bytes of a large message.
-constexpr int large = 32 << 10;
-
-/// Measures messages between pairs of ranks; the slowest pair counts. `buffer`: memory of two large messages.
-/// Collective.
-Machine measured(std::span<char> buffer, const Peers& peers) {
-  const Rank rank = peers.team->rank(), ranks = peers.team->size();
-  const Rank partner = rank ^ 1;
-  double times[2] = {0, 0};  // microseconds of a message, and of a byte
-  if (partner < ranks) {
-    times[0] = exchange_us(buffer, 1, partner, *peers.team);
-    times[1] = std::max(0.0, exchange_us(buffer, large, partner, *peers.team) - times[0]) / large;
-  }
-  allreduce(std::span(times), MPI_DOUBLE, MPI_MAX, peers);
-  Machine machine;
-  machine.within.latency_us = times[0];
-  machine.within.byte_ns = 1e3 * times[1];
-  machine.shared = machine.between = machine.within;  // for shared memory this is an upper bound
-  return machine;
-}
-
-/// Mean size of a block over all ranks, in bytes. Collective.
-double mean_block_bytes(const Blocks& send, Rank ranks, const Peers& peers) {
-  double bytes = 0;
-  for (Rank i = 0; i < ranks; ++i) bytes += static_cast<double>(send.bytes(i));
-  allreduce(std::span(&bytes, 1), MPI_DOUBLE, MPI_SUM, peers);
-  return bytes / ranks / ranks;
-}
-
 }  // namespace
 
 Choice Planner::choice_for(const Request& request, const Options& wanted) {
@@ -101,13 +53,6 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
                                        std::string& problem, int& error) {
   const auto planning_scope = observer_.doing(Doing::planning);
   Options wanted = options ? *options : members_.options();
-  // For measurements: allocated before the ranks agree, so that a rank without memory can say so.
-  std::vector<char> buffer;
-  try {
-    if (!machine_) buffer.resize(2 * large);
-  } catch (const std::bad_alloc&) {
-    if (problem.empty()) problem = "no memory";
-  }
   const bool sound = request && problem.empty();
   const bool agreed = members_.inter || same_everywhere(sound ? fingerprint(options, request) : 0, members_.user);
   error = MPI_ERR_ARG;
@@ -116,6 +61,7 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
   Choice choice{Spec{}, members_.refusal.empty() ? members_.device : members_.refusal};
   if (choice.reason.empty()) {
     const bool has_own_spec = options && options->algorithm;
+    members_.find_nodes();  // for the expected time, whatever the choice needs
     while (true) {
       choice = choice_for(*request, wanted);
       const std::string why_no_order = plans_.make_order_of(choice.spec);
@@ -145,7 +91,7 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
     problem = "MPI has failed";
     return nullptr;
   }
-  return make_planned(*std::move(request), std::move(choice), false, std::move(team), buffer, problem, error);
+  return make_planned(*std::move(request), std::move(choice), false, std::move(team), problem, error);
 }
 
 /// Checks that all ranks plan the same, valid request, and exchanges the numbers of `team`. If the ranks of nodes have
@@ -192,7 +138,7 @@ std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request
   std::string problem;
   int error = MPI_SUCCESS;
   std::unique_ptr<Planned> planned =
-      make_planned(*std::move(request), std::move(choice), true, std::move(team), {}, problem, error);
+      make_planned(*std::move(request), std::move(choice), true, std::move(team), problem, error);
   if (!planned) return explain_and_decline(problem);
   explain(name_of_plan(collective), collective, members_, planned->decision(), {}, advanced_by());
   if (members_.options().statistics) planned->count();
@@ -208,8 +154,7 @@ void Planner::try_single_step(PreparedExchange& prepared, const Request& request
 }
 
 std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, bool for_request,
-                                               std::unique_ptr<PlanTeam> team, std::span<char> buffer,
-                                               std::string& problem, int& error) {
+                                               std::unique_ptr<PlanTeam> team, std::string& problem, int& error) {
   const Collective collective = request.collective;
   const bool needs_messages =
       agrees_on_sizes(collective, choice.spec) || members_.sends_messages(collective, choice.spec);
@@ -226,15 +171,12 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
                          exchanges);
   team->node.give_back_reserved();  // if the plan does not use it
   if (for_request) try_single_step(prepared, request);
-  double expected = -1;
-  if (prepared.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()) &&
-      team->has_messages())
-    expected = expected_seconds(prepared.spec,
-                                mean_block_bytes(request.arguments().send, members_.shape.ranks, team->peers), buffer);
   team->by_mpi = !prepared.exchange || members_.sends_messages(collective, prepared.spec);
   std::unique_ptr<Planned> planned;
   try {
     if (survives_faults) planned_.reserve(planned_.size() + 1);
+    const double expected =
+        prepared.exchange && !for_request ? expected_seconds(prepared.spec, request.arguments()) : -1;
     planned = std::make_unique<Planned>(std::move(request), std::move(prepared), std::move(team), exchanges, expected,
                                         members_);
   } catch (const std::bad_alloc&) {}
@@ -311,11 +253,14 @@ void Planner::outlives_communicator() {
     if (const auto planned = one.lock()) (*planned)->outlives_communicator();
 }
 
-double Planner::expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer) {
-  if (!machine_) machine_ = measured(buffer, members_.peers);
+double Planner::expected_seconds(const Spec& spec, const Arguments& call) const {
+  if (spec.family == Family::native) return -1;
   Work work;
   count_work(spec, members_.shape, Nodes(members_.shape), work);
-  return 1e-6 * price(work, *machine_, Model::hockney, static_cast<std::int64_t>(block_bytes)).total();
+  const double per_node = kind_of(call.collective, members_.shape, unknown_class).mean_per_node();
+  const Knowledge& known = decisions_.knowledge();
+  const auto block_bytes = static_cast<std::int64_t>(call.sent_bytes()) / members_.ranks();
+  return 1e-6 * price(work, known.as_found(per_node), known.model, block_bytes).total();
 }
 
 }  // namespace swapmeet

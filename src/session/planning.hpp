@@ -4,12 +4,10 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "choose/select.hpp"
-#include "model/machine.hpp"
 #include "session/call_observer.hpp"
 #include "session/decisions.hpp"
 #include "session/members.hpp"
@@ -50,8 +48,7 @@ class Planner {
   /// trials, and a plan that would only call the host MPI is a problem, because the host MPI then serves the request
   /// itself. `team`: the ranks of the plan. Collective. Returns nullptr on all ranks if there is a problem.
   std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request,
-                                        std::unique_ptr<PlanTeam> team, std::span<char> buffer, std::string& problem,
-                                        int& error);
+                                        std::unique_ptr<PlanTeam> team, std::string& problem, int& error);
   /// Prepares starts of a plan to try single_step(), where it may be faster. Collective.
   void try_single_step(PreparedExchange& prepared, const Request& request);
 
@@ -62,9 +59,9 @@ class Planner {
   /// increase. Collective.
   PreparedExchange prepare(Choice choice, const Request& request, PlanTeam& team, std::uint16_t& exchanges);
 
-  /// Expected time of an exchange of blocks of `block_bytes` bytes, in seconds. The first call measures messages, for
-  /// which it needs `buffer`. Collective.
-  double expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer);
+  /// The expected time of such an exchange in seconds, by the description of the machine on which choices rest;
+  /// negative if it cannot be priced. Unequal blocks count by the mean of those that this rank sends. Local.
+  double expected_seconds(const Spec& spec, const Arguments& call) const;
 
   Members& members_;
   const CallObserver& observer_;
@@ -72,7 +69,6 @@ class Planner {
   PlanCache& plans_;
   NeighbourPlans& neighbours_;
   Decisions& decisions_;
-  std::optional<Machine> machine_;  ///< measured times of messages
   /// Plans that revoke() must end. Kept only where the host MPI survives faults.
   std::vector<std::weak_ptr<Planned* const>> planned_;
 };

@@ -40,7 +40,7 @@ class Description:
     messages: int | None  #: that this rank sends, at most; None: not known, as of the host MPI
     bytes: int | None  #: in these; None: not known, as of unequal blocks before the first exchange
     scratch_bytes: int  #: of working memory, at most
-    expected_seconds: float | None  #: the time of one exchange by Hockney's model; None: not known
+    expected_seconds: float | None  #: the time of one exchange by the model of automatic choices; None: not known
 
 
 class Plan:

@@ -82,12 +82,7 @@ class Fabric {
         start_in_node<is_send>(slot, peer, kind, *link, memory, started);
         return MPI_SUCCESS;
       }
-    const Part part = exchange_.template part_of<is_send>(memory);
-    if (part.count == 0) return MPI_SUCCESS;
-    if (const int error = messages_.by_mpi.template start<is_send>(exchange_, slot, part, peer, kind, together))
-      return error;
-    started = Started::underway;
-    return MPI_SUCCESS;
+    return messages_.by_mpi.template start<is_send>(exchange_, slot, memory, peer, kind, started, together);
   }
 
   /// Sends one message and receives another, by MPI. Waits until both are complete; requires call().waits, and that

@@ -22,8 +22,8 @@ class LostData {
   LostData& operator=(const LostData&) = delete;
   ~LostData();
 
-  /// The substitute to send for a message of `bytes` bytes, at least one. Needs no memory except that of MPI for a
-  /// datatype.
+  /// The substitute to send for a message of `bytes` bytes, at least one. It must be sent before the next call of a
+  /// function of this object. Needs no memory except that of MPI for a datatype.
   Part sent(std::int64_t bytes);
 
   /// A buffer to receive `bytes` bytes, of which only the first `wanted` are kept, at `room`.

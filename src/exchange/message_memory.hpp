@@ -5,8 +5,8 @@
 ///                   of a receive: this rank has no memory for the message, which is received and discarded
 ///   part()          the memory as MPI takes it; not called if lost() is true
 ///   pieces(list)    the memory as transfers within the node take it: fills `list` and returns the part of it in use
-///   bytes(), room() called if lost() is true: the size of the message, and memory for the first bytes of a receive,
-///                   which are kept
+///   bytes()         the size of the message
+///   room()          called if lost() is true: memory for the first bytes of a receive, which are kept
 #pragma once
 
 #include <cstddef>

@@ -44,15 +44,18 @@ class MpiMessages {
   /// Number of requests in flight.
   std::uint32_t in_flight() const { return in_flight_; }
 
-  /// Starts the message in `slot`, after its grant if the round has grants. `together`: as in
-  /// CurrentExchange::tag_here().
-  template <bool is_send, class Exchange>
-  [[gnu::always_inline]] int start(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer,
-                                   MessageKind kind, std::uint32_t together) {
-    const int error = granted_ ? start_granted<is_send>(exchange, slot, part, peer, kind)
+  /// Starts the message in `slot`, after its grant if the round has grants. Sets `started` unless the message is empty.
+  /// `together`: as in CurrentExchange::tag_here().
+  template <bool is_send, class Exchange, class Memory>
+  [[gnu::always_inline]] int start(Exchange& exchange, std::uint32_t slot, const Memory& memory, Rank peer,
+                                   MessageKind kind, Started& started, std::uint32_t together) {
+    const Part part = exchange.template part_of<is_send>(memory);
+    if (part.count == 0) return MPI_SUCCESS;
+    const int error = granted_ ? start_granted<is_send>(exchange, slot, part, memory.bytes(), peer, kind)
                                : exchange.template start<is_send>(&requests_[slot], part, peer, kind, together);
     if (error) return error;
     ++in_flight_;
+    started = Started::underway;
     return MPI_SUCCESS;
   }
 
@@ -143,6 +146,7 @@ class MpiMessages {
   /// A message that is sent after its receiver has granted it.
   struct UngrantedSend {
     Part part;
+    std::int64_t bytes;
     Rank peer;
     MessageKind kind;
     bool waits = false;
@@ -154,11 +158,11 @@ class MpiMessages {
 
   /// For a receive: posts it and sends its grant. For a send: posts the receive of its grant.
   template <bool is_send, class Exchange>
-  [[gnu::noinline]] int start_granted(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer,
-                                      MessageKind kind) {
+  [[gnu::noinline]] int start_granted(Exchange& exchange, std::uint32_t slot, const Part& part, std::int64_t bytes,
+                                      Rank peer, MessageKind kind) {
     const Part nothing{nullptr, 0, MPI_BYTE};
     if constexpr (is_send) {
-      ungranted_[slot - window_] = {part, peer, kind, true};
+      ungranted_[slot - window_] = {part, bytes, peer, kind, true};
       return exchange.template start<false>(&requests_[slot], nothing, peer, MessageKind::grant);
     }
     if (const int error = exchange.template start<false>(&requests_[slot], part, peer, kind)) return error;
@@ -183,7 +187,10 @@ class MpiMessages {
     if (granted_ && index >= window_)
       if (UngrantedSend& send = ungranted_[index - window_]; std::exchange(send.waits, false)) {
         ++in_flight_;
-        return exchange.template start<true>(&requests_[index], send.part, send.peer, send.kind);
+        // A substitute is made only now: it is valid until the next one is made.
+        const bool lost = exchange.sends_lost_data();
+        return exchange.template start<true>(
+            &requests_[index], lost ? exchange.lost_data().sent(send.bytes) : send.part, send.peer, send.kind);
       }
     const bool waits = incomplete_ > 0 && may_have_companion(index) && companion(index) != MPI_REQUEST_NULL;
     return waits ? MPI_SUCCESS : done(index);

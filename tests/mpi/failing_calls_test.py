@@ -285,9 +285,11 @@ def test_a_call_fails_where_a_thread_advances(
 def fail_once(launch, compiled, preloaded):
     """Run fault_once.c, and give what became of the call with a fault and of the next one, by rank."""
 
-    def fail_once(mpi: str, ranks: int, algorithm: str, function: str, ints: int) -> dict[int, tuple[str, str]]:
+    def fail_once(
+        mpi: str, ranks: int, algorithm: str, function: str, ints: int, *words: str
+    ) -> dict[int, tuple[str, str]]:
         argv = ["env", f"LD_PRELOAD={preloaded(mpi)}:{compiled(mpi, 'fault', *FAULT)}"]
-        argv += [compiled(mpi, "fault_once", "-ldl"), function, str(ints)]
+        argv += [compiled(mpi, "fault_once", "-ldl"), function, str(ints), *words]
         env = {"SWAPMEET_ALGORITHM": algorithm, "SWAPMEET_FIRST_CALLS": "0"}
         done = launch(ranks, argv, mpi=mpi, preload=False, env=env, timeout=20)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -306,6 +308,14 @@ def test_no_memory_for_a_message_as_short_as_its_sizes(fail_once, wheel: str, va
     assert results.pop(0) == ("right", "right")
     assert results[1][0] == "an error", results
     assert all(first != "wrong" and second == "right" for first, second in results.values()), results
+
+
+@pytest.mark.unsanitized("memory is the sanitizer's")
+@pytest.mark.parametrize("points", ["window=all", "window=2,complete=any"])
+def test_a_rank_without_data_is_granted_its_messages(fail_once, wheel: str, points: str) -> None:
+    """Each substitute has the size of its own message: those of several sizes wait for their grants together."""
+    results = fail_once(wheel, 3, f"direct({points},segment=1MiB,post=granted)", "malloc", 75_000, "staged")
+    assert results == dict.fromkeys(range(3), ("an error", "right"))
 
 
 def test_all_ranks_keep_the_same_padded_memory_after_an_error(fail_once, wheel: str) -> None:

@@ -47,8 +47,9 @@ class Exchange {
   virtual void share_working_blocks(std::int64_t most) = 0;
 
   /// Exchanges the blocks. Collective. Returns when this rank's own part is complete. Allocates nothing once scratch
-  /// memory and lists exist. If it returns an error, `sent` says whether anything was sent. If nothing was, MPI has
-  /// refused the arguments, and the call may be made again. Two threads must not call it at the same time (MPI forbids
+  /// memory and lists exist. `sent` must be true before. It becomes false if the exchange was given up before anything
+  /// was sent: then MPI has refused the arguments, and the call may be made again. A rank that has failed and sends
+  /// nothing is in step with the others, so `sent` stays true. Two threads must not call it at the same time (MPI forbids
   /// that on one communicator, too).
   ///
   /// An error on this rank, including call.failure, does not end the exchange. The rank sends marked messages in place

@@ -161,8 +161,8 @@ template <class AnyState>
 [[gnu::always_inline]] inline int Plan::run_rows(AnyState& state, const Rows& rows, const Invocation& call,
                                                  bool& sent) {
   if (broken_) [[unlikely]]
-    return sent = true, MPI_ERR_OTHER;
-  if (rows.block_bytes == 0) return sent = false, call.failure;
+    return MPI_ERR_OTHER;
+  if (rows.block_bytes == 0) return call.failure;
   const bool room = scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes);
   if (!room || call.failure) [[unlikely]]
     return run_without_data(state, rows, call, sent);
@@ -259,7 +259,7 @@ template <class AnyState>
 template <class AnyState>
 [[gnu::always_inline]] inline int Plan::ended(AnyState& state, int error, bool& sent) {
   if (error) [[unlikely]] {
-    sent = state.fabric.sent();
+    sent = state.fabric.sent() || !state.engine.gave_up();
     broken_ = state.engine.gave_up() && sent;
     if (broken_) scratch_.lose();
     state.engine.restart();
@@ -270,7 +270,7 @@ template <class AnyState>
 
 int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
   if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, call, sent);
-  if (broken_) return sent = true, MPI_ERR_OTHER;
+  if (broken_) return MPI_ERR_OTHER;
   if (forwards()) return sent = false, MPI_ERR_ARG;  // the sizes of sent and received blocks differ: the host MPI
                                                      // reports that
   const auto run_blocks = [&](auto& state) {

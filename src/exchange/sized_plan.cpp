@@ -147,11 +147,10 @@ int SizedPlan::ended(int error, bool broken) {
 int SizedPlan::given_up() const { return agreement_error_ ? agreement_error_ : MPI_ERR_OTHER; }
 
 int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
-  if (broken_) return sent = true, given_up();
-  sent = false;
+  if (broken_) return given_up();
   const auto run = [&](auto&& state) -> int {
     const int error = state.engine.advance();
-    sent = has_sent(state.fabric);
+    sent = has_sent(state.fabric) || !state.engine.gave_up();
     return ended(error, state.engine.gave_up() && sent);
   };
   return call.observer ? run(ExchangeState<Watch>(*this, send, receive, call, Watch(call.observer)))

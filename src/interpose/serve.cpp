@@ -38,14 +38,14 @@ void remember(const Arguments& call, Communicator& communicator, const Decision&
 }
 
 /// Whether the call is complete with `error`. It is not if MPI refused an argument before anything was sent: the host
-/// MPI must then report the error itself. `sent` tells whether anything was sent.
+/// MPI must then report the error itself. `sent`: as set by Exchange::run().
 bool finished(bool sent, int error) { return error == MPI_SUCCESS || sent || !refused(error); }
 
 /// Executes the exchange of `decision`. Returns as serve() does.
 bool run(Call& call, Communicator& communicator, const Decision& decision, int& error) {
-  bool sent = false;
   error = call.check_types(communicator.members().packing());
-  if (!refused(error)) {
+  bool sent = !refused(error);
+  if (sent) {
     Invocation exchange = communicator.next_exchange();  // also without data: others may run it by serve_again()
     exchange.failure = error;
     error = call.run(*decision.exchange, exchange, communicator.members().packing(), sent);
@@ -59,7 +59,7 @@ bool run(Call& call, Communicator& communicator, const Decision& decision, int& 
 
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error) {
   Repeat& repeat = communicator.fast_paths().repeat;
-  bool sent = false;
+  bool sent = true;
   repeat.rows.send = static_cast<char*>(const_cast<void*>(send));
   repeat.rows.receive = static_cast<char*>(receive);
   error = repeat.plan->run(repeat.rows, communicator.next_exchange(), sent);

@@ -67,7 +67,7 @@ class Call {
   /// exchange, because the other ranks are already in it: the rank takes part and passes the error on. `packing`: the
   /// communicator to pack on. `sent` is set as by Exchange::run().
   int run(Exchange& exchange, const Invocation& invocation, MPI_Comm packing, bool& sent) {
-    if (arguments_.are_empty()) return sent = false, invocation.failure;
+    if (arguments_.are_empty()) return invocation.failure;
     if (needs_no_copies(exchange) || invocation.failure) [[likely]]
       return exchange.run(arguments_.send, arguments_.receive, invocation, sent);
     return run_with_copies(exchange, invocation, packing, sent);

@@ -139,6 +139,17 @@ def test_level_zero_is_refused_with_a_word(devices: Devices) -> None:
     assert "swapmeet: error: a buffer of an all-to-all is memory of a device that cannot be brought" in done.stderr
 
 
+@pytest.mark.parametrize("algorithm", ["pairwise", "two-phase-bruck", "shared-memory"])
+@pytest.mark.parametrize("word", ["dense", "gaps"])
+def test_a_rank_that_cannot_copy_what_it_receives_stays_with_the_others(
+    devices: Devices, wheel: str, word: str, algorithm: str
+) -> None:
+    """It sends nothing, and has an error as of wrong arguments; the host MPI's call has the others in it, or nobody."""
+    words = ["load=0", "start=0", "receive=0", f"{word}=0", "host=0", "calls=1"]
+    done = devices(wheel, 3, LEVEL_ZERO, *words, algorithm=algorithm, SWAPMEET_DEVICE="host", SWAPMEET_FIRST_CALLS="0")
+    check(done)
+
+
 def test_drivers_are_noticed_without_loading_anything_late(launch, compiled, wheel: str) -> None:
     done = launch(2, [compiled(wheel, "loads")], mpi=wheel)
     assert done.returncode == 0 and "loaded: 0" in done.stdout, done.stdout + done.stderr

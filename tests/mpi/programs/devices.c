@@ -9,6 +9,8 @@
  *                                        both on the device, both in memory that host and device share
  *     calls=N all=N                      so many MPI_Alltoall; so many of each kind of exchange
  *     mixed=N                            an MPI_Alltoallw of N ints a block, some on the host, some on the device
+ *     dense=R gaps=R                     an MPI_Alltoallv in which rank R only receives, into elements without or with
+ *                                        gaps, and must get an error; the others must not
  *     other=R use=R                      loads some other library; or those that Swapmeet would load last
  *     dup                                another communicator
  *     copies                             says how many copies there were on all ranks */
@@ -162,6 +164,29 @@ static void exchange_mixed(MPI_Comm comm, int n) {
   if (free_all) free_all();
 }
 
+/* Every rank sends two ints to each other one, but for `receiver`, whose memory is not brought to the host and back. */
+static void exchange_to(MPI_Comm comm, int receiver, int gaps) {
+  int rank, ranks;
+  MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &ranks);
+  const int here = rank == receiver, spread = here && gaps;
+  struct side out = make_side(ranks, 2, unequal, 0, on_host),
+              in = make_side(ranks, 2, unequal, spread, here ? receive_place : on_host);
+  for (int peer = 0; peer < ranks; ++peer) {
+    out.places[peer] = 2 * peer, in.places[peer] = spread ? peer : 2 * peer;
+    out.counts[peer] = here ? 0 : 2, in.counts[peer] = peer == receiver ? 0 : spread ? 1 : 2;
+    for (int i = 0; i < 2; ++i) out.buffer[2 * peer + i] = value(rank, peer, i);
+  }
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const int error =
+      MPI_Alltoallv(out.buffer, out.counts, out.places, out.type, in.buffer, in.counts, in.places, in.type, comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+  must(here == (error != MPI_SUCCESS), "an error of a wrong rank", unequal);
+  for (int i = 0; i < 2 * ranks && !here; ++i)
+    must(i / 2 == receiver || in.buffer[i] == value(i / 2, rank, i % 2), "wrong data beside an error", unequal);
+  free_side(&out), free_side(&in);
+  if (free_all) free_all();
+}
+
 static int rank_of_world(void) {
   const char *text = getenv("PMI_RANK");
   if (!text) text = getenv("OMPI_COMM_WORLD_RANK");
@@ -205,6 +230,7 @@ int main(int argc, char **argv) {
     else if (!strncmp(word, "all=", 4))
       for (int i = 0; i < n * kinds; ++i) exchange(comm, (enum kind)(i % kinds), i % 2 ? 6 : 1000);
     else if (!strncmp(word, "mixed=", 6)) exchange_mixed(comm, n);
+    else if (!strncmp(word, "dense=", 6) || !strncmp(word, "gaps=", 5)) exchange_to(comm, n, word[0] == 'g');
     else if (!strcmp(word, "dup")) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     else if (!strcmp(word, "copies")) {
       const int mine = copies ? copies() : 0;

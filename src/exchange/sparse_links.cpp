@@ -10,6 +10,13 @@
 
 namespace swapmeet {
 
+bool SparseLinks::make_room() {
+  try {
+    under_way_[index(Channel::direct)].all.reserve(sends_.size());
+    return true;
+  } catch (const std::bad_alloc&) { return false; }
+}
+
 int SparseLinks::send_own(std::size_t number, bool synchronous) {
   const Part part = blocks_.whole(static_cast<int>(number));
   const Rank to = sends_[number].destination;
@@ -45,7 +52,20 @@ int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
 
 int SparseLinks::receive(char* room, std::int64_t bytes) {
   const Part part = room || bytes == 0 ? Part{room, bytes, MPI_BYTE} : lost_.dropped(bytes);
-  return again(imrecv, part, &found_, receives_.add());
+  try {
+    receives_.all.push_back(MPI_REQUEST_NULL);
+  } catch (const std::bad_alloc&) { return receive_at_once(part); }
+  return again(imrecv, part, &found_, &receives_.all.back());
+}
+
+/// Receives the message that was found last, without a request in a list. This waits for its sender only, which does not
+/// wait for this rank in another way than by advancing its own messages.
+int SparseLinks::receive_at_once(const Part& part) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int error = again(imrecv, part, &found_, &request);
+  if (!error) error = wait(request, MPI_STATUS_IGNORE, *team_);
+  if (error) abandon({&request, 1}, {});
+  return error;
 }
 
 int SparseLinks::over(Requests& requests, std::size_t& left) {
@@ -57,6 +77,7 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
     ++requests.first;
   }
   left = requests.all.size() - requests.first;
+  if (left == 0) requests.all.clear(), requests.first = 0;
   return MPI_SUCCESS;
 }
 

@@ -25,6 +25,9 @@ class SparseLinks {
   SparseLinks(const SparseLinks&) = delete;
   SparseLinks& operator=(const SparseLinks&) = delete;
 
+  /// Reserves memory for the sends of this rank's messages. Returns false if there is none; then no message may be sent.
+  bool make_room();
+
   int send_own(std::size_t number, bool synchronous);
   int send_hop(Rank to, const char* memory, std::int64_t bytes);
   int sends_left(Channel channel, std::size_t& left) { return over(under_way_[index(channel)], left); }
@@ -41,7 +44,7 @@ class SparseLinks {
 
  private:
   /// Requests, of which those before `first` are complete. They are tested in order, the oldest first, so that each
-  /// poll tests at most one request that is still under way.
+  /// poll tests at most one request that is still under way. The list begins anew when all of them are complete.
   struct Requests {
     std::vector<MPI_Request> all;
     std::size_t first = 0;
@@ -50,6 +53,7 @@ class SparseLinks {
 
   static std::size_t index(Channel channel) { return static_cast<std::size_t>(channel); }
   int over(Requests& requests, std::size_t& left);
+  int receive_at_once(const Part& part);
 
   const Blocks& blocks_;
   std::span<const SparseSend> sends_;

@@ -6,9 +6,11 @@
 /// Cost:    on a circle in radix r = P^(1/w): w(r-1) hops, whatever is exchanged; each byte moves at most w times
 /// Memory:  for the messages being forwarded, and for the peers of a digit   [checked by tests/core/sparse_test.py]
 ///
-/// Errors: a rank without memory for an outgoing hop sends the headers only, and the bytes are lost. A rank without
-/// memory for these headers, or for an arriving hop, sends `failed` (sparse/hop.hpp) from then on. A rank that receives
-/// either returns an error. If headers are lost, the destination may not expect a message that is sent directly.
+/// Errors: a rank without memory for a list of its own messages sends none. A rank without memory for an outgoing hop
+/// sends the headers only, and the bytes are lost. A rank without memory for these headers, for an arriving hop or for a
+/// list of the messages in it sends `failed` (sparse/hop.hpp) from then on. A rank that receives either returns an
+/// error. If headers are lost, the destination does not expect messages that are sent directly. It drops those that it
+/// finds at the end, because their sources wait for it.
 #pragma once
 
 #include <memory>
@@ -65,6 +67,7 @@ class SparseForwarding {
     std::uint32_t own = none;     ///< number of this rank's own message; none: from another rank
     std::uint32_t buffer = none;  ///< received hop that contains its bytes
     std::uint32_t slot = none;    ///< hop in which it leaves
+    char* room = nullptr;         ///< at the end: memory for its bytes, if they are sent directly
   };
   struct Buffer {
     std::unique_ptr<char[]> memory;
@@ -85,16 +88,15 @@ class SparseForwarding {
     char *begin = nullptr, *end = nullptr;
     bool stays = false, whole = true;
   };
-  /// A message that is sent directly, with the memory for it.
-  struct Expected {
-    Rank source = 0;
-    std::int64_t bytes = 0;
-    char* room = nullptr;
-  };
 
   int begin(Fabric& fabric) {
     begun_ = true;
-    items_.reserve(sends_.size());
+    try {
+      items_.reserve(sends_.size());
+    } catch (const std::bad_alloc&) {
+      lose(Lost::memory);
+      return 0;
+    }
     for (std::size_t i = 0; i < sends_.size(); ++i) {
       Item item;
       item.destination = sends_[i].destination, item.source = me_, item.bytes = sends_[i].bytes;
@@ -233,11 +235,21 @@ class SparseForwarding {
         static_cast<HopItem&>(item) = HopItem::read(from);
         item.held = static_cast<std::uint32_t>(route_.held(one.place));
         item.buffer = one.buffer;
-        items_.push_back(item);
+        if (!keep(item)) break;
       }
     }
     count();
     forget_empty_buffers();
+  }
+
+  bool keep(const Item& item) {
+    try {
+      items_.push_back(item);
+      return true;
+    } catch (const std::bad_alloc&) {
+      lose(Lost::memory), marks_ = true;
+      return false;
+    }
   }
 
   /// Removes empty buffers at the end of the list. Others stay, because buffers are identified by their index.
@@ -247,24 +259,21 @@ class SparseForwarding {
 
   // --- the end -------------------------------------------------------------------------------------------------------
 
-  /// Keeps all messages that are here now: they have reached their destination.
+  /// Keeps all messages that are here now: they have reached their destination. Only those that are sent directly remain
+  /// in the list.
   int keep_all(Fabric& fabric) {
-    for (const Item& item : items_) {
+    for (Item& item : items_) {
       if (item.body == HopItem::Body::lost) {
         lose(Lost::elsewhere);
         continue;
       }
-      char* const room = arrivals_.add(item.source, item.bytes);
-      if (item.body == HopItem::Body::apart) {
-        expected_.push_back({item.source, item.bytes, room});
-      } else if (room && item.own != none) {
-        if (const int error = fabric.copy_own(item.own, room)) return error;
-      } else if (room) {
-        std::memcpy(room, item.data, static_cast<std::size_t>(item.bytes));
-      }
+      item.room = arrivals_.add(item.source, item.bytes);
+      if (!item.room || item.body == HopItem::Body::apart) continue;
+      if (item.own == none) std::memcpy(item.room, item.data, static_cast<std::size_t>(item.bytes));
+      else if (const int error = fabric.copy_own(item.own, item.room)) return error;
     }
     count();
-    items_.clear();
+    std::erase_if(items_, [](const Item& item) { return item.body != HopItem::Body::apart; });
     buffers_.clear();
     held_bytes_ = 0;
     return 0;
@@ -272,13 +281,27 @@ class SparseForwarding {
 
   /// Receives the messages that are sent directly. Those of one source arrive in the order of their headers.
   int wait_for_the_rest(Fabric& fabric) {
-    for (FoundMessage found; next_expected_ < expected_.size(); ++next_expected_) {
-      const Expected& one = expected_[next_expected_];
+    for (FoundMessage found; next_expected_ < items_.size(); ++next_expected_) {
+      const Item& one = items_[next_expected_];
       if (const int error = fabric.look(Channel::direct, one.source, found)) return error;
       if (!found.there) break;
       if (const int error = fabric.receive(one.room, found.bytes)) return error;
     }
-    return all_over(fabric, Channel::direct, next_expected_ == expected_.size());
+    if (next_expected_ == items_.size() && marks_)
+      if (const int error = drop_unexpected(fabric)) return error;
+    return all_over(fabric, Channel::direct, next_expected_ == items_.size());
+  }
+
+  /// Receives messages whose headers may be lost, and drops them. All of them have been sent, because every rank has
+  /// begun the exchange, so this rank finds them soon.
+  int drop_unexpected(Fabric& fabric) {
+    constexpr int most_looks = 300;  // without finding a message; each is followed by a pause
+    for (FoundMessage found; looks_ < most_looks; looks_ = 0) {
+      if (const int error = fabric.look(Channel::direct, any_source, found)) return error;
+      if (!found.there) return ++looks_, unfinished;
+      if (const int error = fabric.receive(nullptr, found.bytes)) return error;
+    }
+    return 0;
   }
 
   // --- memory --------------------------------------------------------------------------------------------------------
@@ -302,8 +325,7 @@ class SparseForwarding {
 
   void count() {
     const auto of = [](const auto& list) { return static_cast<std::int64_t>(list.capacity() * sizeof list[0]); };
-    peak_ = std::max(peak_,
-                     held_bytes_ + of(items_) + of(buffers_) + of(sent_) + of(awaited_) + of(leaving_) + of(expected_));
+    peak_ = std::max(peak_, held_bytes_ + of(items_) + of(buffers_) + of(sent_) + of(awaited_) + of(leaving_));
   }
 
   const SparseRoute& route_;
@@ -312,11 +334,11 @@ class SparseForwarding {
   Arrivals& arrivals_;
   bool begun_ = false, started_ = false, ending_ = false, marks_ = false;
   std::size_t round_ = 0, next_awaited_ = 0, next_expected_ = 0;
+  int looks_ = 0;  ///< of drop_unexpected()
   std::vector<Item> items_;
   std::vector<Buffer> buffers_, sent_;
   std::vector<Awaited> awaited_;
   std::vector<Leaving> leaving_;
-  std::vector<Expected> expected_;
   Lost lost_ = Lost::nothing;
   std::int64_t held_bytes_ = 0, peak_ = 0, hops_ = 0, header_bytes_ = 0;
 };

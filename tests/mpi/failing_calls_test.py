@@ -335,3 +335,24 @@ def test_an_exchange_of_parameters_fails_for_good(
     done = launch(3, argv, mpi=wheel, preload=False, env={"SWAPMEET_NONBLOCKING": "thread"}, timeout=30)
     assert done.returncode != 0, done.stdout + done.stderr
     assert "threads rank" not in done.stdout and "without the library" not in done.stderr
+
+
+@pytest.mark.unsanitized("malloc is the sanitizer's")
+@pytest.mark.parametrize(
+    ("spec", "victim"),
+    [*((spec, victim) for spec in ("nbx", "census", "sparse-bruck") for victim in (0, 1)), ("sparse-bruck", 2)],
+)
+def test_no_memory_in_sparse_exchanges(launch, compiled, preloaded, wheel: str, spec: str, victim: int) -> None:
+    """Lists of messages that are larger than what the reserve serves; with sparse-bruck rank 2 forwards."""
+    folder = preloaded(wheel).parent
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{compiled(wheel, 'fault', *FAULT)}"]
+    flags = [f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-ldl"]
+    argv += [compiled(wheel, "sparse_memory", *flags), spec, "16500", "100000", str(victim), "65537", "1", "4"]
+    done = launch(4, argv, mpi=wheel, preload=False, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.findall(r"^fault (\d+) rank (\d+): (..)$", done.stdout, re.MULTILINE)
+    assert len(found) == 4 * 4, done.stdout + done.stderr
+    assert all(letters in {"..", "e."} for _, _, letters in found), done.stdout
+    if spec != "sparse-bruck":  # nothing is forwarded, so the others get what was sent
+        assert {rank for _, rank, letters in found if "e" in letters} == {str(victim)}, done.stdout
+    assert ("1", str(victim), "e.") in found, "there was memory"

@@ -100,7 +100,6 @@ void Communicator::close() {
   fast_paths_.clear();
   decisions_.clear();
   plans_.clear();
-  neighbours_.clear();
   sparse_.clear();
   node_.leave();
 }

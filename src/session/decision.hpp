@@ -37,6 +37,12 @@ struct Decision {
   std::string reason;
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< range of block sizes that the decision holds for
   std::int64_t unchecked_bytes = INT64_MAX;              ///< larger blocks must be checked by Call::settle()
+  /// Sets the exchange of ExchangeKind::sized; nullptr: calls are left to the host MPI.
+  void use(Exchange* made, bool is_sized = false) {
+    exchange = made;
+    plan = is_sized ? nullptr : static_cast<Plan*>(made);
+    sized = is_sized ? static_cast<SizedPlan*>(made) : nullptr;
+  }
   /// Spec of `exchange`; native if there is none.
   const Spec& spec() const {
     static const Spec native;

@@ -9,7 +9,6 @@
 #include "mpi/world_ranks.hpp"
 #include "schedule/names.hpp"
 #include "session/context.hpp"
-#include "session/made_everywhere.hpp"
 #include "session/probe.hpp"
 #include "team/agreement.hpp"
 
@@ -54,7 +53,7 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes, Begun
       if (awaits && !setup_policy_.over(earlier_calls(), calls())) return postponed(collective);
       if (awaits) learn_from_first_calls(collective);
       if (measures && !tuned(collective, members_.shape, members_.options())) measure_network();
-      plans_.join(choice.spec);
+      plans_.join({choice.spec, agrees_on_sizes(collective, choice.spec)});
       choice = choose(collective, block_bytes, members_.options(), node_.means());
     }
     if (const std::string problem = plans_.make_order_of(choice.spec); !problem.empty()) {
@@ -144,8 +143,7 @@ std::string Decisions::execute_by(const Spec& spec, Collective collective, Decis
   if (!varies && spec.family == Family::native) return "";
   const bool by_mpi = varies || spec.intra == Transport::mpi || members_.nodes() > 1;
   if (by_mpi && !members_.has_messages()) return no_messages;
-  if (varies) decision.exchange = decision.sized = plans_.sized_plan_for(spec);
-  else decision.exchange = decision.plan = plans_.plan_for(spec);
+  decision.use(plans_.find({spec, varies}), varies);
   return decision.exchange ? "" : no_plan;
 }
 
@@ -215,7 +213,7 @@ bool Decisions::may_try(const Spec& spec, Collective collective) const {
 
 Decision& Decisions::on_trial(Collective collective, const Spec& spec) {
   auto decision = std::make_unique<Decision>();
-  if (spec.intra != Transport::mpi) plans_.join(Spec{});
+  if (spec.intra != Transport::mpi) plans_.join();
   const bool available = unavailable(spec, node_.means()).empty();
   if (available && of_neighbours(collective)) neighbours_.execute_by(spec, *decision);
   else if (available && may_try(spec, collective)) execute_by(spec, collective, *decision);
@@ -231,9 +229,8 @@ Decision& Decisions::by_messages(Collective collective) {
   const Limited limited =
       swapmeet::within_limits(single_step(), collective, members_.shape, any_block_bytes, members_.options());
   const Spec spec = limited.problem.empty() ? limited.spec : single_step();
-  if (members_.has_messages() && of_neighbours(collective)) decision->plan = neighbours_.by_messages(spec);
-  else if (members_.has_messages()) decision->plan = plans_.plan_for(spec);
-  decision->exchange = decision->plan;
+  const KnownNeighbours* const neighbours = of_neighbours(collective) ? &neighbours_.known() : nullptr;
+  if (members_.has_messages()) decision->use(plans_.find({spec, false, neighbours}));
   kept =
       &keep(collective, std::move(decision), "the host MPI can start it in the order of the application's calls only");
   kept->unchecked_bytes = INT64_MAX;

@@ -27,11 +27,8 @@ void Lanes::prepare(Plan& plan) {
 
 /// The plan of `spec` in `lane`; nullptr on all ranks if it cannot be made there. Collective.
 Plan* Lanes::plan_in(Lane& lane, const Spec& spec) {
-  if (spec.intra != Transport::mpi) {
-    lane.plans.join(spec);
-    if (!unavailable(spec, lane.node.means()).empty()) return nullptr;
-  }
-  return lane.plans.plan_for(spec);
+  Exchange* const plan = lane.plans.find({spec});
+  return unavailable(spec, lane.node.means()).empty() ? static_cast<Plan*>(plan) : nullptr;
 }
 
 void Lanes::clear() {

@@ -8,15 +8,14 @@
 #include "mpi/neighbourhood.hpp"
 #include "node/node_group.hpp"
 #include "schedule/random.hpp"
-#include "session/made_everywhere.hpp"
 
 namespace swapmeet {
 
 const std::shared_ptr<const Neighbourhood>& NeighbourPlans::shared_neighbourhood() {
   if (!std::exchange(looked_for_neighbours_, true) && !members_.inter)
     if (std::optional<Neighbourhood> found = neighbourhood_of(members_.user, members_.shape.ranks, members_.rank))
-      neighbourhood_ = std::make_shared<const Neighbourhood>(*std::move(found));
-  return neighbourhood_;
+      known_.own = std::make_shared<const Neighbourhood>(*std::move(found));
+  return known_.own;
 }
 
 namespace {
@@ -52,7 +51,7 @@ Neighbourhood unpacked(const Neighbourhood& mine, Rank rank, const Rank* from) {
 
 std::string NeighbourPlans::gather_node_neighbourhoods() {
   if (gathered_) return *gathered_;
-  const Neighbourhood& mine = *neighbourhood_;
+  const Neighbourhood& mine = *known_.own;
   const auto come_to = [this](std::string problem) { return *(gathered_ = std::move(problem)); };
   const std::int64_t most = most_of_any_rank(std::int64_t{mine.degrees().out} + mine.degrees().in, members_.peers);
   if (most > members_.options().request_limit)
@@ -77,7 +76,7 @@ std::string NeighbourPlans::gather_node_neighbourhoods() {
         found.node.push_back(unpacked(mine, rank, next));
         next += length;
       }
-    node_neighbourhoods_ = std::make_unique<const NodeNeighbourhoods>(std::move(found));
+    known_.node = std::make_unique<const NodeNeighbourhoods>(std::move(found));
   }
   return come_to("");  // a rank whose gathering failed makes no plan, and so none does
 }
@@ -87,7 +86,7 @@ Choice NeighbourPlans::choose() {
   if (!unknown.empty()) return {Spec{}, unknown};
   Choice choice = choose_for_neighbours(members_.shape, members_.options(), {true, true}, host_is_mpich);
   if (choice.spec.intra != Transport::mpi) {
-    common_.join(Spec{});
+    plans_.join();
     choice = choose_for_neighbours(members_.shape, members_.options(), node_.means(), host_is_mpich);
   }
   if (!forwards(choice.spec)) return choice;
@@ -95,22 +94,7 @@ Choice NeighbourPlans::choose() {
   return problem.empty() ? choice : Choice{Spec{}, problem};
 }
 
-std::unique_ptr<SizedPlan> NeighbourPlans::make_sized(const Spec& spec, NodePeers* within_node) const {
-  if (!node_neighbourhoods_) return nullptr;
-  Flow travels = flow(spec, *node_neighbourhoods_, members_.rank);
-  const std::int64_t working_blocks = peak_blocks(travels);
-  auto made = std::make_unique<SizedPlan>(spec, std::move(travels), Forwarding{}, working_blocks,
-                                          spec.intra == Transport::mpi ? nullptr : within_node, members_.tags,
-                                          neighbourhood_.get());
-  return made->fits() ? std::move(made) : nullptr;
-}
-
-std::unique_ptr<Plan> NeighbourPlans::make(const Spec& spec, NodePeers* within_node) const {
-  return std::make_unique<Plan>(spec, std::make_shared<const Schedule>(generate(spec, *neighbourhood_)),
-                                spec.intra == Transport::mpi ? nullptr : within_node, members_.tags);
-}
-
-bool NeighbourPlans::few_requests(const Plan& plan) const {
+bool NeighbourPlans::few_requests(const Exchange& plan) const {
   if (plan.spec().intra != Transport::mpi && members_.nodes() == 1) return true;
   const std::int64_t window = plan.spec().window, most = plan.working_blocks();
   return (window > 0 ? std::min(2 * window, most) : most) <= members_.options().request_limit;
@@ -119,7 +103,7 @@ bool NeighbourPlans::few_requests(const Plan& plan) const {
 void NeighbourPlans::count_work() {
   constexpr std::size_t most_specs = 3, most_phases = 3, numbers = most_phases * NeighbourPart::count;
   if (work_) return;
-  common_.join(Spec{});
+  plans_.join();
   NeighbourWork& work = work_.emplace();
   if (!gather_node_neighbourhoods().empty()) return;
   std::vector<Spec> specs = leaders_to_try(node_.means());
@@ -129,13 +113,13 @@ void NeighbourPlans::count_work() {
   std::array<double, 1 + most_specs * numbers> most{}, sums{};
   try {
     const Nodes nodes(members_.shape);
-    for (std::size_t i = 0; node_neighbourhoods_ && i < specs.size(); ++i) {
-      const NeighbourPart part = neighbour_part(slot_flow(specs[i], *node_neighbourhoods_, members_.rank), nodes);
+    for (std::size_t i = 0; known_.node && i < specs.size(); ++i) {
+      const NeighbourPart part = neighbour_part(slot_flow(specs[i], *known_.node, members_.rank), nodes);
       std::ranges::copy(part.most, most.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
       std::ranges::copy(part.sent, sums.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
     }
-    sums[0] = static_cast<double>(edges_out(*neighbourhood_).size());
-    if (!node_neighbourhoods_) most[0] = 1;
+    sums[0] = static_cast<double>(edges_out(*known_.own).size());
+    if (!known_.node) most[0] = 1;
   } catch (const std::bad_alloc&) { most[0] = 1; }
   if (allreduce(most, MPI_DOUBLE, MPI_MAX, members_.peers) != MPI_SUCCESS ||
       allreduce(sums, MPI_DOUBLE, MPI_SUM, members_.peers) != MPI_SUCCESS || most[0] != 0)
@@ -154,25 +138,11 @@ void NeighbourPlans::count_work() {
 std::string NeighbourPlans::execute_by(const Spec& spec, Decision& decision) {
   const bool by_mpi = spec.intra == Transport::mpi || members_.nodes() > 1;
   if (by_mpi && !members_.has_messages()) return no_messages;
-  if (forwards(spec)) {
-    decision.exchange = decision.sized =
-        find_or_make(sized_plans_, spec, members_.peers, [&] { return make_sized(spec, node_.peers()); });
-    return decision.exchange ? "" : no_plan;
-  }
-  Plan* const plan = find_or_make(plans_, spec, members_.peers, [&] { return make(spec, node_.peers()); });
-  if (!plan) return no_plan;
-  if (!few_requests(*plan)) return too_many_requests;
-  decision.exchange = decision.plan = plan;
-  return "";
-}
-
-Plan* NeighbourPlans::by_messages(const Spec& spec) {
-  return find_or_make(plans_, spec, members_.peers, [&] { return make(spec, nullptr); });
-}
-
-void NeighbourPlans::clear() {
-  plans_.clear();
-  sized_plans_.clear();
+  decision.use(plans_.find({spec, forwards(spec), &known_}), forwards(spec));
+  if (!decision.exchange) return no_plan;
+  if (decision.sized || few_requests(*decision.exchange)) return "";
+  decision.use(nullptr);
+  return too_many_requests;
 }
 
 }  // namespace swapmeet

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "algorithms/neighbours.hpp"
 #include "choose/neighbours.hpp"
@@ -26,7 +25,7 @@ inline constexpr const char* too_many_requests =
 class NeighbourPlans {
  public:
   NeighbourPlans(Members& members, NodeSharing& node, PlanCache& plans)
-      : members_(members), node_(node), common_(plans) {}
+      : members_(members), node_(node), plans_(plans) {}
 
   /// This rank's neighbours in the virtual topology of the communicator; nullptr on all ranks if it has none. Local.
   const Neighbourhood* neighbourhood() { return shared_neighbourhood().get(); }
@@ -39,16 +38,10 @@ class NeighbourPlans {
   Choice choose();
   /// Makes the exchange of `spec` for `decision`. Collective. Returns "", or why there is none.
   std::string execute_by(const Spec& spec, Decision& decision);
-  /// The plan of `spec`, all of whose blocks are sent by messages. Collective. Returns nullptr on all ranks if one lacks
-  /// memory for it.
-  Plan* by_messages(const Spec& spec);
-
-  /// Make plans that are not kept here. Local. make_sized() returns nullptr if this rank does not know the neighbours
-  /// of its node peers.
-  std::unique_ptr<Plan> make(const Spec& spec, NodePeers* within_node) const;
-  std::unique_ptr<SizedPlan> make_sized(const Spec& spec, NodePeers* within_node) const;
+  /// The neighbours of this rank and of its node peers, as far as they are known.
+  const KnownNeighbours& known() const { return known_; }
   /// Whether no rank has more messages of such a plan in flight than SWAPMEET_REQUEST_LIMIT allows.
-  bool few_requests(const Plan& plan) const;
+  bool few_requests(const Exchange& plan) const;
 
   /// Counts the blocks and messages that exchanges with neighbours cost each rank, once. Collective on the first call.
   void count_work();
@@ -56,23 +49,17 @@ class NeighbourPlans {
   /// Number of blocks that all ranks together send to their neighbours; 0: not counted.
   double blocks() const { return work_ ? work_->blocks : 0; }
 
-  /// Frees all plans. Local.
-  void clear();
-
  private:
   std::string gather_node_neighbourhoods();
 
   Members& members_;
   NodeSharing& node_;
-  PlanCache& common_;  ///< plans of exchanges with all ranks
-  std::shared_ptr<const Neighbourhood> neighbourhood_;
+  PlanCache& plans_;
+  KnownNeighbours known_;
   bool looked_for_neighbours_ = false;
-  std::unique_ptr<const NodeNeighbourhoods> node_neighbourhoods_;
   /// Result of gather_node_neighbourhoods(); nothing: not called yet.
   std::optional<std::string> gathered_;
   std::optional<NeighbourWork> work_;
-  std::vector<std::unique_ptr<Plan>> plans_;
-  std::vector<std::unique_ptr<SizedPlan>> sized_plans_;
 };
 
 }  // namespace swapmeet

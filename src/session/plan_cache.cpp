@@ -1,55 +1,90 @@
 #include "session/plan_cache.hpp"
 
+#include <new>
 #include <utility>
 
+#include "algorithms/generate.hpp"
 #include "mpi/report.hpp"
-#include "session/made_everywhere.hpp"
+#include "session/started_tuning.hpp"
+#include "team/agreement.hpp"
 
 namespace swapmeet {
 
-Plan* PlanCache::plan_for(const Spec& spec) {
-  return find_or_make(plans_, spec, members_.peers, [&] { return make(spec, node_.peers()); });
+Exchange* PlanCache::find(const ExchangeKind& kind) {
+  for (const Kept& known : kept_)
+    if (known.of_neighbours == (kind.neighbours != nullptr) && known.sized == kind.sized &&
+        known.exchange->spec() == kind.spec)
+      return known.exchange.get();
+  std::unique_ptr<Exchange> made = prepare(kind, node_);
+  if (!made) return nullptr;
+  kept_.push_back({kind.neighbours != nullptr, kind.sized, std::move(made)});
+  return kept_.back().exchange.get();
 }
 
-SizedPlan* PlanCache::sized_plan_for(const Spec& spec) {
-  return find_or_make(sized_plans_, spec, members_.peers, [&] { return make_sized(spec, node_.peers()); });
+std::unique_ptr<Exchange> PlanCache::prepare(const ExchangeKind& kind, NodeSharing& node, bool waits) {
+  constexpr std::int64_t none = NodePeers::unprepared;
+  std::unique_ptr<Exchange> made;
+  const auto make_one = [&](NodePeers* node_peers) {
+    kept_.reserve(kept_.size() + 1);  // here, where the ranks agree on a lack of memory
+    if (kind.spec.intra == Transport::mpi) node_peers = nullptr;
+    if (kind.sized) made = make_sized(kind, node_peers, waits);
+    else made = make_plan(kind, node_peers);
+    return made ? made->working_blocks() : none;
+  };
+  std::int64_t most = none;
+  if (kind.spec.intra != Transport::mpi && !node.joined()) {
+    const auto now = observer_.doing(Doing::sharing_memory);
+    most = node.join(members_, make_one);
+    if (!node.peers()) return nullptr;
+  } else {
+    try {
+      most = make_one(node.peers());
+    } catch (const std::bad_alloc&) {}
+    most = most_of_any_rank(most, members_.peers);
+  }
+  if (most == none) return nullptr;
+  made->share_working_blocks(most);
+  return made;
 }
 
-std::unique_ptr<Plan> PlanCache::make(const Spec& spec, NodePeers* node_peers) const {
-  return std::make_unique<Plan>(spec, schedule_of(spec), spec.intra == Transport::mpi ? nullptr : node_peers,
-                                members_.tags);
+std::unique_ptr<Plan> PlanCache::make_plan(const ExchangeKind& kind, NodePeers* node_peers) const {
+  const Spec& spec = kind.spec;
+  Schedule schedule = kind.neighbours ? generate(spec, *kind.neighbours->own)
+                                      : generate(spec, orders_.shape_for(spec, members_.shape), members_.rank);
+  return std::make_unique<Plan>(spec, std::make_shared<const Schedule>(std::move(schedule)), node_peers, members_.tags);
 }
 
-std::unique_ptr<SizedPlan> PlanCache::make_sized(const Spec& spec, NodePeers* node_peers, bool waits) const {
-  const Forwarding forwarded = forwarding(spec, members_.shape);
+/// Returns nullptr if there are too many messages to number, or if this rank does not know the neighbours of its node
+/// peers.
+std::unique_ptr<SizedPlan> PlanCache::make_sized(const ExchangeKind& kind, NodePeers* node_peers, bool waits) const {
+  const Spec& spec = kind.spec;
+  const KnownNeighbours* const among = kind.neighbours;
+  if (among && !among->node) return nullptr;
+  const Forwarding forwarded = among ? Forwarding{} : forwarding(spec, members_.shape);
   if (spec.sizes == Sizes::padded) {
     // The host MPI cannot serve started exchanges: see Decisions::by_messages().
     const bool by_host = spec.family == Family::native;
     std::unique_ptr<Plan> padded =
-        by_host && waits ? nullptr : make(by_host ? single_step() : spec, by_host ? nullptr : node_peers);
+        by_host && waits ? nullptr : make_plan({by_host ? single_step() : spec}, by_host ? nullptr : node_peers);
     return std::make_unique<SizedPlan>(spec, members_.ranks(), members_.rank, forwarded, std::move(padded),
                                        members_.tags);
   }
-  Flow travels = flow(spec, orders_.shape_for(spec, members_.shape), members_.rank);
+  Flow travels = among ? flow(spec, *among->node, members_.rank)
+                       : flow(spec, orders_.shape_for(spec, members_.shape), members_.rank);
   const std::int64_t working_blocks = peak_blocks(travels);
-  auto made = std::make_unique<SizedPlan>(spec, std::move(travels), forwarded, working_blocks,
-                                          spec.intra == Transport::mpi ? nullptr : node_peers, members_.tags);
+  auto made = std::make_unique<SizedPlan>(spec, std::move(travels), forwarded, working_blocks, node_peers,
+                                          members_.tags, among ? among->own.get() : nullptr);
   return made->fits() ? std::move(made) : nullptr;
 }
 
-void PlanCache::join(const Spec& likely) {
+void PlanCache::join(const ExchangeKind& likely) {
   if (node_.joined()) return;
-  std::unique_ptr<Plan> plan;
-  const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
+  if (likely.spec.intra != Transport::mpi && likely.spec.order != Order::topology) {
+    find(likely);
+    return;
+  }
   const auto now = observer_.doing(Doing::sharing_memory);
-  const std::int64_t prepared = node_.join(members_, [&](NodePeers* node_peers) {
-    plans_.reserve(plans_.size() + 1);  // here, where a lack of memory is agreed on
-    if (plans) plan = make(likely, node_peers);
-    return plan ? plan->working_blocks() : NodePeers::unprepared;
-  });
-  if (prepared == NodePeers::unprepared) return;
-  plan->share_working_blocks(prepared);
-  plans_.push_back(std::move(plan));
+  node_.join(members_, [](NodePeers*) { return NodePeers::unprepared; });
 }
 
 std::string PlanCache::make_order_of(const Spec& spec) {
@@ -59,11 +94,6 @@ std::string PlanCache::make_order_of(const Spec& spec) {
     say_once("order for " + std::to_string(members_.ranks()) + " ranks by " + made.source.network + ": " +
              made.summary);
   return made.problem;
-}
-
-void PlanCache::clear() {
-  plans_.clear();
-  sized_plans_.clear();
 }
 
 }  // namespace swapmeet

@@ -5,7 +5,6 @@
 #include "team/agreement.hpp"
 #include "session/context.hpp"
 #include "session/explain.hpp"
-#include "session/made_everywhere.hpp"
 #include "model/price.hpp"
 #include "schedule/random.hpp"
 
@@ -40,7 +39,7 @@ Choice Planner::choice_for(const Request& request, const Options& wanted) {
   if (of_neighbours(request.collective)) return neighbours_.choose();
   const std::string unknown = wants_nodes(members_.shape, wanted) ? members_.find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
-  if (wants_means(members_.shape, wanted)) plans_.join(Spec{});
+  if (wants_means(members_.shape, wanted)) plans_.join();
   const std::int64_t block_bytes = request.arguments().block_bytes();
   const Means means = node_.joined() ? node_.means() : Means{};  // a plan is made at once, by means that are there
   Choice choice = decisions_.choose(request.collective, block_bytes, wanted, means);
@@ -150,7 +149,7 @@ void Planner::try_single_step(PreparedExchange& prepared, const Request& request
   if (!tries(request.collective, members_.shape, members_.options()) || members_.nodes() <= 1 || !prepared.exchange ||
       !request.send || is_single_step(prepared.spec) || !decisions_.may_try(single_step(), request.collective))
     return;
-  prepared.single = made_everywhere(members_.peers, [&] { return plans_.make(single_step(), nullptr); });
+  prepared.single = plans_.prepare({single_step()}, node_);
 }
 
 std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, bool for_request,
@@ -197,9 +196,8 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
 
 PreparedExchange Planner::prepare(Choice choice, const Request& request, PlanTeam& team, std::uint16_t& exchanges) {
   PreparedExchange prepared{choice.spec, std::move(choice.reason)};
-  std::unique_ptr<Plan> plan;
   const auto leave_to_host = [&](const char* why) {
-    plan.reset();
+    prepared.exchange.reset();
     team.node.leave();
     return PreparedExchange{Spec{}, why};
   };
@@ -208,38 +206,22 @@ PreparedExchange Planner::prepare(Choice choice, const Request& request, PlanTea
   const bool sized = agrees_on_sizes(request.collective, spec);
   // native(sizes=padded) for unequal blocks is an exchange of this library: of padded blocks, in one step.
   if (spec.family == Family::native && !sized) return prepared;
-  const auto make = [&](NodePeers* within_node) {
-    return neighbours ? neighbours_.make(spec, within_node) : plans_.make(spec, within_node);
-  };
   // Shared memory of its own: several plans are under way at a time, and advance in any order.
-  std::int64_t blocks = NodePeers::unprepared;
-  if (spec.intra != Transport::mpi) {
-    blocks = team.node.join(members_, [&](NodePeers* within_node) {
-      if (!sized) plan = make(within_node);
-      return plan ? plan->working_blocks() : NodePeers::unprepared;
-    });
-    if (!team.node.peers()) return leave_to_host("no shared memory is left for the plan");
-  }
-  NodePeers* const within_node = team.node.peers();
-  if (blocks != NodePeers::unprepared) plan->share_working_blocks(blocks);
-  else if (!sized) plan = made_everywhere(members_.peers, [&] { return make(within_node); });
+  prepared.exchange = plans_.prepare({spec, sized, neighbours ? &neighbours_.known() : nullptr}, team.node, false);
+  if (spec.intra != Transport::mpi && !team.node.peers()) return leave_to_host("no shared memory is left for the plan");
+  if (!prepared.exchange) return leave_to_host(no_plan);
   const Arguments arguments = request.arguments();
   if (sized) {
-    std::unique_ptr<SizedPlan> sized_plan = made_everywhere(members_.peers, [&] {
-      return neighbours ? neighbours_.make_sized(spec, within_node) : plans_.make_sized(spec, within_node, false);
-    });
-    if (!sized_plan) return leave_to_host(no_plan);
-    if (!sized_plan->agree(arguments.send, arguments.receive, members_.options().scratch_limit_bytes,
-                           {&team.peers, ++exchanges}))
-      sized_plan->send_all_directly();
-    prepared.exchange = std::move(sized_plan);
+    auto& sized_plan = static_cast<SizedPlan&>(*prepared.exchange);
+    if (!sized_plan.agree(arguments.send, arguments.receive, members_.options().scratch_limit_bytes,
+                          {&team.peers, ++exchanges}))
+      sized_plan.send_all_directly();
     return prepared;
   }
-  if (!plan) return leave_to_host(no_plan);
-  if (neighbours && !neighbours_.few_requests(*plan)) return leave_to_host(too_many_requests);
-  if (const char* const limit = exceeded_limit(*plan, arguments.in_place, arguments.block_bytes(), members_.options()))
+  if (neighbours && !neighbours_.few_requests(*prepared.exchange)) return leave_to_host(too_many_requests);
+  if (const char* const limit = exceeded_limit(static_cast<const Plan&>(*prepared.exchange), arguments.in_place,
+                                               arguments.block_bytes(), members_.options()))
     return leave_to_host(limit);
-  prepared.exchange = std::move(plan);
   return prepared;
 }
 

@@ -9,6 +9,13 @@
 
 namespace swapmeet {
 
+PlanTeam::PlanTeam(const Members& members) : peers(members.user) {
+  peers.alone = members.peers.alone;
+  if (!members.team) return;
+  team.emplace(context().job, members.team->job_ranks(), members.rank, members.user);
+  peers.team = &*team;
+}
+
 Planned::Planned(Request request, PreparedExchange prepared, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
                  double expected_seconds, const Members& members)
     : call_(std::move(request)), prepared_(std::move(prepared)), team_(std::move(team)),

@@ -28,14 +28,8 @@ struct PreparedExchange {
 
 /// The ranks of a plan, and what only its exchanges use: a team, and shared memory within the node.
 struct PlanTeam {
-  /// `job_ranks`: the members' ranks in the job, as in Team; nullptr: the host MPI executes the plan.
-  PlanTeam(Job& job, const std::shared_ptr<const std::vector<int>>& job_ranks, Rank rank, MPI_Comm user, MPI_Comm alone)
-      : peers(user) {
-    peers.alone = alone;
-    if (!job_ranks) return;
-    team.emplace(job, job_ranks, rank, user);
-    peers.team = &*team;
-  }
+  /// Without a team, as of an intercommunicator, the host MPI executes the plan.
+  explicit PlanTeam(const Members& members);
   PlanTeam(const PlanTeam&) = delete;
   PlanTeam& operator=(const PlanTeam&) = delete;
 

@@ -52,11 +52,12 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
                                        std::string& problem, int& error) {
   const auto planning_scope = observer_.doing(Doing::planning);
   Options wanted = options ? *options : members_.options();
+  auto team = std::make_unique<PlanTeam>(members_);
   const bool sound = request && problem.empty();
-  const bool agreed = members_.inter || same_everywhere(sound ? fingerprint(options, request) : 0, members_.user);
+  const bool agreed = agree_to_plan(sound ? fingerprint(options, request) : 0, *team);
   error = MPI_ERR_ARG;
   if (sound && !agreed) problem = "other ranks gave another spec or function, or arguments that cannot be right";
-  if (!sound || !agreed) return nullptr;
+  if (!agreed) return nullptr;
   Choice choice{Spec{}, members_.refusal.empty() ? members_.device : members_.refusal};
   if (choice.reason.empty()) {
     const bool has_own_spec = options && options->algorithm;
@@ -83,45 +84,42 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
   const bool uses_host = (asked_for_host && (options || members_.refusal.empty())) || !members_.device.empty();
   if (choice.spec == Spec{} && !uses_host && members_.has_messages())
     choice = {*parse_spec("spread-out"), choice.reason + "; plans of the host MPI keep no order of their own"};
-  auto team = std::make_unique<PlanTeam>(context().job, members_.team ? members_.team->job_ranks() : nullptr,
-                                         members_.rank, members_.user, members_.peers.alone);
-  error = team->team ? team->team->exchange_numbers(members_.user) : MPI_SUCCESS;
-  if (error) {
-    problem = "MPI has failed";
-    return nullptr;
-  }
   return make_planned(*std::move(request), std::move(choice), false, std::move(team), problem, error);
 }
 
-/// Checks that all ranks plan the same, valid request, and exchanges the numbers of `team`. If the ranks of nodes have
-/// joined already, records of shared memory for the plan are piggybacked. Collective.
-bool Planner::agree_to_plan(const std::optional<Request>& request, PlanTeam& team) {
+/// Checks that all ranks plan the same exchange, and exchanges the numbers of `team`. `asked_for`: fingerprint() of the
+/// exchange; 0 on a rank that cannot plan it. If the ranks of nodes have joined already, records of shared memory for
+/// the plan are piggybacked, unless there are so many ranks that records are only reduced. Collective, but local on an
+/// intercommunicator.
+bool Planner::agree_to_plan(std::uint64_t asked_for, PlanTeam& team) {
+  if (members_.inter) return asked_for != 0;
+  if (!members_.gathers())
+    return same_everywhere(asked_for, members_.peers) && asked_for != 0 &&
+           (!team.team || team.team->exchange_numbers(members_.user) == MPI_SUCCESS);
   struct PlanRecord {
     std::uint64_t asked_for;
     std::int32_t number;
     NodeRecord reserved;
   };
-  const std::uint64_t asked_for = request ? fingerprint(std::nullopt, request) : 0;
   const NodeRecord reserved = node_.joined() ? team.node.reserve() : NodeRecord{};
   std::vector<PlanRecord> all;
-  const PlanRecord mine{asked_for, team.team->number(), reserved};
+  const PlanRecord mine{asked_for, team.team ? team.team->number() : -1, reserved};
   const bool heard = allgather(mine, all, members_.peers) == MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
   for (const PlanRecord& one : all) {
     numbers.push_back(one.number);
     if (node_.joined()) team.node.records().push_back(one.reserved);
   }
-  if (heard) team.team->set_numbers(numbers);
-  return heard && request &&
+  if (heard && team.team) team.team->set_numbers(numbers);
+  return heard && asked_for != 0 &&
          std::ranges::all_of(all, [&](const PlanRecord& one) { return one.asked_for == asked_for; });
 }
 
 std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request) {
   if (!members_.refusal.empty() || !members_.device.empty()) return nullptr;
   const auto planning_scope = observer_.doing(Doing::planning);
-  auto team = std::make_unique<PlanTeam>(context().job, members_.team->job_ranks(), members_.rank, members_.user,
-                                         members_.peers.alone);
-  if (!agree_to_plan(request, *team)) return nullptr;
+  auto team = std::make_unique<PlanTeam>(members_);
+  if (!agree_to_plan(request ? fingerprint(std::nullopt, request) : 0, *team)) return nullptr;
   const Collective collective = request->collective;
   Choice choice = choice_for(*request, members_.options());
   const auto explain_and_decline = [&](const std::string& reason) {

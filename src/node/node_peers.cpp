@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -125,50 +126,113 @@ NodeRecord NodePeers::reserve(std::int64_t used_bytes, Arenas& arenas) {
   return {arenas.take(), used_bytes, getpid(), address, identity.value, space, processors()};
 }
 
-NodePeers::Joined NodePeers::join(const Peers& everyone, const NodeGroup& group,
-                                  std::span<const NodeRecord> node_records, std::int64_t most_bytes, Regions& regions,
-                                  Arenas& arenas, const Prepare& prepare) {
-  const auto me = static_cast<std::uint32_t>(group.me());
-  const auto members = static_cast<std::uint32_t>(group.count());
-  const std::int64_t used = std::ranges::max_element(node_records, {}, &NodeRecord::used_bytes)->used_bytes;
-  const NodeLayout layout = NodeLayout::within(
-      members, members * static_cast<std::size_t>(std::max<std::int64_t>((most_bytes - used) / 2, 0)));
-  const bool fits = members == 1 || layout.channel.cells > 0;
-  if (me != 0 || members == 1) give_back(node_records[me], arenas);
-  std::vector<pid_t> processes(members, 0);
-  const std::int64_t unreadable = find_readable(node_records, me, processes);
-  Joined joined;
-  // Makes one attempt, with an agreement of all ranks. Returns false if another attempt may succeed.
-  const auto attempt = [&](NodeMemory memory, std::string problem) {
-    enum { failed, out_of_limit, forbidden, number, all };
-    std::int64_t most[all] = {0, !fits, unreadable, unprepared};
+namespace {
+
+/// Shared memory that is being set up.
+class SettingUp {
+ public:
+  /// Numbers of a rank. The ranks agree on the largest of each.
+  enum : std::size_t { failed, out_of_limit, forbidden, number, all };
+  using Numbers = std::array<std::int64_t, all>;
+
+  /// `parts`: number of memories that are set up at once.
+  SettingUp(const NodePeers::Wanted& wanted, std::int64_t parts, const NodeGroup& group, Regions& regions)
+      : wanted_(wanted), group_(group), regions_(regions), processes_(wanted.node_records.size(), 0) {
+    const std::span<const NodeRecord> records = wanted.node_records;
+    const auto members = static_cast<std::uint32_t>(records.size());
+    const std::int64_t used = std::ranges::max_element(records, {}, &NodeRecord::used_bytes)->used_bytes;
+    const std::int64_t left = std::max<std::int64_t>(wanted.most_bytes - used, 0);
+    const std::int64_t share = (left - (left >> parts)) / parts;
+    layout_ = NodeLayout::within(members, members * static_cast<std::size_t>(share));
+    fits_ = members == 1 || layout_.channel.cells > 0;
+    unreadable_ = find_readable(records, me(), processes_);
+  }
+
+  /// Makes the first attempt, in an arena, before the ranks agree.
+  Numbers in_arena(Arenas& arenas) {
+    if (me() != 0 || layout_.members == 1) NodePeers::give_back(wanted_.node_records[me()], arenas);
+    char* memory = nullptr;
+    std::string problem = fits_ ? take_part(wanted_.node_records.front().part, layout_, me(), arenas, memory)
+                                : "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " +
+                                      std::to_string(layout_.members) + " ranks of a node";
+    return attempt(NodeMemory(memory), std::move(problem));
+  }
+
+  /// Completes the first attempt with the numbers on which the ranks have agreed, and makes another one if that may
+  /// succeed. Collective if the attempt has failed.
+  NodePeers::Joined finish(const Numbers& most, const Peers& everyone, Arenas& arenas) {
+    const bool over = is_over(most, everyone);
+    if (!joined_.node_peers && me() == 0)
+      NodePeers::give_back(wanted_.node_records[0], arenas);  // no rank uses it any more
+    Segment segment;
+    const auto [first, bytes] = extent(layout_, me());
+    if (!over && group_.share(layout_.bytes(), first, bytes, segment, joined_.means.problem)) {
+      Numbers again[] = {attempt(NodeMemory(std::move(segment)), "")};
+      agree(again, everyone);
+      is_over(again[0], everyone);
+    }
+    return std::move(joined_);
+  }
+
+  /// Replaces each number by the largest of any rank. Collective.
+  static void agree(std::span<Numbers> numbers, const Peers& everyone) {
+    const std::span flat(numbers.front().data(), numbers.size() * all);
+    if (allreduce(flat, MPI_INT64_T, MPI_MAX, everyone) == MPI_SUCCESS) return;
+    for (Numbers& one : numbers) one[failed] = 1;
+  }
+
+ private:
+  std::uint32_t me() const { return static_cast<std::uint32_t>(group_.me()); }
+
+  Numbers attempt(NodeMemory memory, std::string problem) {
+    Numbers mine{0, !fits_, unreadable_, NodePeers::unprepared};
     try {
       if (problem.empty()) {
-        Node node(std::move(memory), layout, me, processes, regions);
-        joined.node_peers = std::make_unique<NodePeers>(std::move(node), group.members(), visible(node_records, me));
-        most[number] = prepare(joined.node_peers.get());
+        Node node(std::move(memory), layout_, me(), processes_, regions_);
+        joined_.node_peers =
+            std::make_unique<NodePeers>(std::move(node), group_.members(), visible(wanted_.node_records, me()));
+        mine[number] = wanted_.prepare(joined_.node_peers.get());
       }
     } catch (const std::bad_alloc&) { problem = "no memory"; }
-    most[failed] = !problem.empty();
-    if (allreduce(std::span(most), MPI_INT64_T, MPI_MAX, everyone) != MPI_SUCCESS) most[failed] = 1;
-    joined.prepared = most[number];
-    joined.means = {most[failed] == 0, most[failed] == 0 && most[forbidden] == 0, text_of(most[forbidden])};
-    if (most[failed] == 0) return true;
-    joined.node_peers.reset();
-    no_rank_has(problem, joined.means.problem, everyone);
+    problem_ = std::move(problem);
+    mine[failed] = !problem_.empty();
+    return mine;
+  }
+
+  /// Whether no other attempt may succeed. Collective if the attempt has failed.
+  bool is_over(const Numbers& most, const Peers& everyone) {
+    const bool works = most[failed] == 0;
+    joined_.prepared = most[number];
+    joined_.means = {works, works && most[forbidden] == 0, text_of(most[forbidden])};
+    if (works) return true;
+    joined_.node_peers.reset();
+    no_rank_has(problem_, joined_.means.problem, everyone);
     return most[out_of_limit] != 0;
-  };
-  char* memory = nullptr;
-  std::string problem = fits ? take_part(node_records.front().part, layout, me, arenas, memory)
-                             : "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(members) +
-                                   " ranks of a node";
-  const bool over = attempt(NodeMemory(memory), std::move(problem));
-  if (!joined.node_peers && me == 0) give_back(node_records[me], arenas);  // no rank uses it any more
-  if (over) return joined;
-  Segment segment;
-  const auto [first, bytes] = extent(layout, me);
-  if (group.share(layout.bytes(), first, bytes, segment, joined.means.problem))
-    attempt(NodeMemory(std::move(segment)), "");
+  }
+
+  const NodePeers::Wanted& wanted_;
+  const NodeGroup& group_;
+  Regions& regions_;
+  NodeLayout layout_;
+  bool fits_ = false;
+  std::vector<pid_t> processes_;
+  std::int64_t unreadable_ = 0;
+  std::string problem_;
+  NodePeers::Joined joined_;
+};
+
+}  // namespace
+
+std::vector<NodePeers::Joined> NodePeers::join(const Peers& everyone, const NodeGroup& group,
+                                               std::span<const Wanted> wanted, Regions& regions, Arenas& arenas) {
+  std::vector<SettingUp> each;
+  std::vector<SettingUp::Numbers> numbers;
+  each.reserve(wanted.size());
+  for (const Wanted& one : wanted)
+    numbers.push_back(each.emplace_back(one, std::ssize(wanted), group, regions).in_arena(arenas));
+  SettingUp::agree(numbers, everyone);
+  std::vector<Joined> joined;
+  for (std::size_t i = 0; i < each.size(); ++i) joined.push_back(each[i].finish(numbers[i], everyone, arenas));
   return joined;
 }
 

@@ -68,11 +68,18 @@ class NodePeers {
   using Prepare = std::function<std::int64_t(NodePeers*)>;
   static constexpr std::int64_t unprepared = INT64_MAX;
 
-  /// Sets up the shared memory of the ranks of each node. It takes at most half of what is left of `most_bytes` for
-  /// each rank. `node_records`: the records of the ranks of this node, including this rank. Collective over `everyone`,
-  /// the ranks of the communicator. `regions`: as for a Node.
-  static Joined join(const Peers& everyone, const NodeGroup& group, std::span<const NodeRecord> node_records,
-                     std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare);
+  /// Shared memory that the ranks of each node want.
+  struct Wanted {
+    std::vector<NodeRecord> node_records;  ///< the records of the ranks of this node, including this rank
+    std::int64_t most_bytes;               ///< a limit for each rank
+    Prepare prepare;
+  };
+  /// Sets up the shared memory of the ranks of each node, in one agreement for all that are `wanted` unless some cannot
+  /// be had at once. One takes at most half of what is left of its `most_bytes`. Several, which have the same limit, take
+  /// in equal parts what they would take one after the other. Collective over `everyone`, the ranks of the communicator.
+  /// `regions`: as for a Node.
+  static std::vector<Joined> join(const Peers& everyone, const NodeGroup& group, std::span<const Wanted> wanted,
+                                  Regions& regions, Arenas& arenas);
 
   /// `processes`: see Node::watch().
   NodePeers(Node node, std::vector<std::int32_t> members, std::vector<pid_t> processes)

@@ -60,6 +60,7 @@ class Communicator {
   FastPaths& fast_paths() { return fast_paths_; }
   CallObserver& observer() { return observer_; }
   NodeSharing& node() { return node_; }
+  PlanCache& plans() { return plans_; }
   NeighbourPlans& neighbours() { return neighbours_; }
   Decisions& decisions() { return decisions_; }
   CallMemory& memory() { return memory_; }

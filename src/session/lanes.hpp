@@ -14,9 +14,10 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <vector>
 
-#include "session/members.hpp"
 #include "session/node_sharing.hpp"
 #include "session/plan_cache.hpp"
 
@@ -26,27 +27,28 @@ class Lanes {
  public:
   static constexpr std::size_t most = 4;
 
-  Lanes(const Members& members, const CallObserver& observer)
-      : others_{Lane(members, observer), Lane(members, observer), Lane(members, observer)} {}
+  /// `plans`: those of the communicator, which makes those of all lanes.
+  explicit Lanes(PlanCache& plans) : plans_(plans) {}
 
   /// The number of lanes, 1 at first.
   std::size_t number() const { return number_; }
-  /// Uses `number` lanes, at most `most`. Requires that no exchange is under way. The same on all ranks. Local.
-  void use(std::size_t number) { number_ = number, prepared_count_ = 0; }
+  /// Uses `number` lanes, at most `most`, for which nothing is prepared yet. Requires that no exchange is under way. The
+  /// same on all ranks. Local.
+  void use(std::size_t number);
 
-  /// The plan for the exchanges of `plan` in each lane. Fewer than two: they are executed one at a time. The same
-  /// number on all ranks. Local.
-  std::span<Plan* const> plans_of(const Plan& plan) const;
+  /// The exchange in each lane for those of `plan`. Fewer than two: they are executed one at a time. The same number on
+  /// all ranks. Local.
+  std::span<Exchange* const> exchanges_of(const Plan& plan) const;
 
   /// Whether prepare() may be called for `plan`, so that more of its exchanges can be under way. Local.
   bool may_prepare(const Plan& plan) const {
-    return number_ > 1 && prepared_count_ < prepared_.size() && plans_of(plan).empty();
+    return number_ > 1 && prepared_count_ < prepared_.size() && exchanges_of(plan).empty();
   }
-  /// Prepares the lanes for exchanges of `plan`. Collective.
+  /// Prepares the lanes for exchanges of `plan`, all in the same step. Collective.
   void prepare(Plan& plan);
 
   /// The node peers of a lane that is not the first; nullptr if it shares no memory.
-  NodePeers* peers(std::size_t lane) const { return others_[lane - 1].node.peers(); }
+  NodePeers* peers(std::size_t lane) const { return others_[lane - 1].peers(); }
 
   /// Frees all plans. Requires that no exchange is under way. Local.
   void clear();
@@ -54,19 +56,16 @@ class Lanes {
   void end();
 
  private:
-  struct Lane {
-    Lane(const Members& members, const CallObserver& observer) : plans(members, observer, node) {}
-    NodeSharing node{2};  // half of the limit stays for other communicators
-    PlanCache plans;
-  };
-  /// The plans of one kind of exchange.
+  /// The exchanges of one plan.
   struct Prepared {
-    std::array<Plan*, most> plans{};  ///< of the lanes; the first one is the communicator's
-    std::size_t count = 0;            ///< number_, or 1
+    std::array<Exchange*, most> in_lanes{};  ///< the first one is the communicator's
+    std::size_t count = 0;                   ///< number_, or 1
+    std::vector<std::unique_ptr<Exchange>> own{};
   };
-  static Plan* plan_in(Lane& lane, const Spec& spec);
 
-  std::array<Lane, most - 1> others_;
+  PlanCache& plans_;
+  static constexpr int part = 2;  ///< of the limit of shared memory; half of it stays for other communicators
+  std::array<NodeSharing, most - 1> others_{NodeSharing(part), NodeSharing(part), NodeSharing(part)};
   std::size_t number_ = 1;
   std::array<Prepared, 16> prepared_;  ///< more kinds of exchanges are executed one at a time
   std::size_t prepared_count_ = 0;

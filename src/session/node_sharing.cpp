@@ -19,35 +19,59 @@ void NodeSharing::give_back_reserved() {
   records_.clear();
 }
 
-std::int64_t NodeSharing::join(const Members& of, const NodePeers::Prepare& prepare) {
-  if (std::exchange(joined_, true)) return NodePeers::unprepared;
+/// The records of the ranks of this node for each of `several` memories, or nothing if MPI has failed. Collective unless
+/// the records are known.
+std::vector<std::vector<NodeRecord>> NodeSharing::gather(const NodeGroup& group, std::span<Join> several) {
+  Context& context = swapmeet::context();
+  std::vector<std::vector<NodeRecord>> found(several.size());
+  if (!several.front().memory->records_.empty()) {
+    for (std::size_t i = 0; i < several.size(); ++i)
+      found[i] = group.of_node(std::exchange(several[i].memory->records_, {}));
+    return found;
+  }
+  std::vector<NodeRecord> mine, all(several.size() * static_cast<std::size_t>(group.count()));
+  for (const Join& one : several)
+    mine.push_back(one.memory->reserved_ ? *one.memory->reserved_
+                                         : NodePeers::reserve(context.share_bytes, context.arenas));
+  if (group.allgather_bytes(mine.data(), mine.size() * sizeof(NodeRecord), all.data()) != MPI_SUCCESS) {
+    for (const NodeRecord& one : mine) NodePeers::give_back(one, context.arenas);
+    return {};
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) found[i % several.size()].push_back(all[i]);
+  return found;
+}
+
+void NodeSharing::join(const Members& of, std::span<Join> several) {
   Context& all = context();
   const NodeGroup group(of.peers, of.shape.hierarchy.front());
-  std::vector<NodeRecord> node_records;
-  if (!records_.empty()) node_records = group.of_node(std::exchange(records_, {}));
-  else if (const NodeRecord mine = reserved_ ? *reserved_ : NodePeers::reserve(all.share_bytes, all.arenas);
-           group.allgather(mine, node_records) != MPI_SUCCESS) {
-    NodePeers::give_back(mine, all.arenas);
-    means_ = {false, false, "MPI cannot gather the answers of the ranks of a node"};
-    return NodePeers::unprepared;
+  std::vector<std::vector<NodeRecord>> records = gather(group, several);
+  for (const Join& one : several) {
+    one.memory->joined_ = true;
+    one.memory->reserved_.reset();
+    if (records.empty()) one.memory->means_ = {false, false, "MPI cannot gather the answers of the ranks of a node"};
   }
-  reserved_.reset();
-  const auto members = static_cast<std::int64_t>(node_records.size());
+  if (records.empty()) return;
+  const std::int64_t members = group.count();
   Oversubscription::of_this_process().has_ranks(members);
   // the same on all ranks of the node
-  const std::int64_t cores = std::ranges::max_element(node_records, {}, &NodeRecord::processors)->processors;
+  const std::int64_t cores = std::ranges::max_element(records.front(), {}, &NodeRecord::processors)->processors;
   // An upper bound of the ranks on the node, over all communicators: no more than cores, unless this communicator has
   // more there. The limit of shared memory is divided by it.
   const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
-  NodePeers::Joined joined =
-      NodePeers::join(of.peers, group, node_records, of.options().shm_limit_bytes / most_members / part_, all.regions,
-                      all.arenas, prepare);
-  peers_ = std::move(joined.node_peers);
-  means_ = std::move(joined.means);
-  if (!peers_) return NodePeers::unprepared;
-  share_bytes_ = static_cast<std::int64_t>(peers_->shared_bytes()) / members;
-  all.share_bytes += share_bytes_;
-  return joined.prepared;
+  std::vector<NodePeers::Wanted> wanted;
+  for (std::size_t i = 0; i < several.size(); ++i)
+    wanted.push_back({std::move(records[i]), of.options().shm_limit_bytes / most_members / several[i].memory->part_,
+                      several[i].prepare});
+  std::vector<NodePeers::Joined> joined = NodePeers::join(of.peers, group, wanted, all.regions, all.arenas);
+  for (std::size_t i = 0; i < several.size(); ++i) {
+    NodeSharing& memory = *several[i].memory;
+    memory.peers_ = std::move(joined[i].node_peers);
+    memory.means_ = std::move(joined[i].means);
+    if (!memory.peers_) continue;
+    memory.share_bytes_ = static_cast<std::int64_t>(memory.peers_->shared_bytes()) / members;
+    all.share_bytes += memory.share_bytes_;
+    several[i].prepared = joined[i].prepared;
+  }
 }
 
 bool NodeSharing::lost_a_rank() const { return peers_ && peers_->broken() == fault_error(); }

@@ -1,5 +1,6 @@
 #include "session/plan_cache.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -21,29 +22,40 @@ Exchange* PlanCache::find(const ExchangeKind& kind) {
   return kept_.back().exchange.get();
 }
 
-std::unique_ptr<Exchange> PlanCache::prepare(const ExchangeKind& kind, NodeSharing& node, bool waits) {
+std::vector<std::unique_ptr<Exchange>> PlanCache::prepare(const ExchangeKind& kind,
+                                                          std::span<NodeSharing* const> memories, bool waits) {
   constexpr std::int64_t none = NodePeers::unprepared;
-  std::unique_ptr<Exchange> made;
-  const auto make_one = [&](NodePeers* node_peers) {
+  std::vector<std::unique_ptr<Exchange>> made(memories.size());
+  std::vector<std::int64_t> most(memories.size(), none);
+  const auto make_one = [&](std::size_t i, NodePeers* node_peers) {
     kept_.reserve(kept_.size() + 1);  // here, where the ranks agree on a lack of memory
     if (kind.spec.intra == Transport::mpi) node_peers = nullptr;
-    if (kind.sized) made = make_sized(kind, node_peers, waits);
-    else made = make_plan(kind, node_peers);
-    return made ? made->working_blocks() : none;
+    if (kind.sized) made[i] = make_sized(kind, node_peers, waits);
+    else made[i] = make_plan(kind, node_peers);
+    return made[i] ? made[i]->working_blocks() : none;
   };
-  std::int64_t most = none;
-  if (kind.spec.intra != Transport::mpi && !node.joined()) {
+  std::vector<NodeSharing::Join> joins;
+  for (NodeSharing* const memory : memories)
+    if (kind.spec.intra != Transport::mpi && !memory->joined())
+      joins.push_back({memory, [](NodePeers*) { return none; }});
+  const bool all_join = joins.size() == memories.size();
+  for (std::size_t i = 0; all_join && i < joins.size(); ++i)
+    joins[i].prepare = [&, i](NodePeers* node_peers) { return make_one(i, node_peers); };
+  if (!joins.empty()) {
     const auto now = observer_.doing(Doing::sharing_memory);
-    most = node.join(members_, make_one);
-    if (!node.peers()) return nullptr;
+    NodeSharing::join(members_, joins);
+  }
+  if (all_join) {
+    std::ranges::transform(joins, most.begin(), &NodeSharing::Join::prepared);
   } else {
     try {
-      most = make_one(node.peers());
+      for (std::size_t i = 0; i < memories.size(); ++i) most[i] = make_one(i, memories[i]->peers());
     } catch (const std::bad_alloc&) {}
-    most = most_of_any_rank(most, members_.peers);
+    allreduce(most, MPI_INT64_T, MPI_MAX, members_.peers);
   }
-  if (most == none) return nullptr;
-  made->share_working_blocks(most);
+  for (std::size_t i = 0; i < memories.size(); ++i)
+    if (most[i] == none) made[i].reset();
+    else made[i]->share_working_blocks(most[i]);
   return made;
 }
 
@@ -84,7 +96,8 @@ void PlanCache::join(const ExchangeKind& likely) {
     return;
   }
   const auto now = observer_.doing(Doing::sharing_memory);
-  node_.join(members_, [](NodePeers*) { return NodePeers::unprepared; });
+  NodeSharing::Join without{&node_, [](NodePeers*) { return NodePeers::unprepared; }};
+  NodeSharing::join(members_, {&without, 1});
 }
 
 std::string PlanCache::make_order_of(const Spec& spec) {

@@ -110,7 +110,7 @@ int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 }  // namespace
 
 StartedQueue::StartedQueue(Communicator& communicator)
-    : communicator_(communicator), lanes_(communicator.members(), communicator.observer()),
+    : communicator_(communicator), lanes_(communicator.plans()),
       idle_(std::make_shared<IdleExchanges>(communicator.user())) {
   context().under_way->expect();
   Watchdog& watchdog = context().watchdog;
@@ -238,9 +238,9 @@ int StartedQueue::begin_next(StartedExchange& one, std::size_t before) {
   }
   if (!one.decision->exchange) return MPI_ERR_NO_MEM;
   const Plan* const shared = plan_for_lanes(*one.decision);
-  const std::span<Plan* const> plans = shared ? lanes_.plans_of(*shared) : std::span<Plan* const>{};
-  one.beside_others = plans.size() > 1;
-  one.lane = one.beside_others ? next_lane_ % plans.size() : 0;
+  const std::span<Exchange* const> lanes = shared ? lanes_.exchanges_of(*shared) : std::span<Exchange* const>{};
+  one.beside_others = lanes.size() > 1;
+  one.lane = one.beside_others ? next_lane_ % lanes.size() : 0;
   const auto in_this_lane = [&](const StartedExchange* other) { return other->lane == one.lane; };
   const bool must_wait =
       one.beside_others ? std::ranges::any_of(waiting_ | std::views::take(before), in_this_lane) : before > 0;
@@ -251,7 +251,7 @@ int StartedQueue::begin_next(StartedExchange& one, std::size_t before) {
   Invocation exchange = communicator_.next_exchange();
   exchange.waits = false;
   exchange.observer = watched ? &observer_ : nullptr;
-  one.call.start(one.beside_others ? *plans[one.lane] : *one.decision->exchange, exchange,
+  one.call.start(one.beside_others ? *lanes[one.lane] : *one.decision->exchange, exchange,
                  communicator_.members().packing());
   return MPI_SUCCESS;
 }
@@ -305,7 +305,7 @@ void StartedQueue::agree_on_lanes() {
 void StartedQueue::prepare_lanes(Plan& plan) {
   lanes_.prepare(plan);
   const Members& members = communicator_.members();
-  const std::size_t number = lanes_.plans_of(plan).size();
+  const std::size_t number = lanes_.exchanges_of(plan).size();
   if (number > 1 && members.options().explain && members.rank == 0) try {
       say_once("non-blocking exchanges" + on_ranks(members) + ": up to " + std::to_string(number) +
                " are under way at once, since the application starts so many");

@@ -25,14 +25,15 @@ void bind_sparse(nb::module_& m) {
   m.def(
       "rehearse_sparse",
       [](const Spec& spec, Rank ranks, double messages, std::int64_t most_bytes, std::uint64_t seed,
-         std::uint32_t calls, std::string_view nodes) {
+         std::uint32_t calls, std::string_view nodes, bool loses_hops, bool late) {
         const Shape shape = shape_of(ranks, nodes);
         require_schedule(spec, shape);
         if (spec.sparse == Sparse::automatic) throw std::invalid_argument("the spec says nothing of sparse exchanges");
         if (messages < 0 || most_bytes < 0) throw std::invalid_argument("messages and bytes must not be negative");
-        return rehearse(spec, shape, {messages, most_bytes, seed}, calls);
+        return rehearse(spec, shape, {messages, most_bytes, seed, loses_hops, late}, calls);
       },
       "spec"_a, "ranks"_a, "messages"_a = 2, "most_bytes"_a = 16, "seed"_a = 0, "calls"_a = 1, "nodes"_a = "",
+      "loses_hops"_a = false, "late"_a = false,
       "Have all ranks make `calls` exchanges of `messages` messages each on average "
       "(tools/proofs/rehearsal.hpp).");
   m.def(

@@ -1413,7 +1413,7 @@ class SparseRehearsal:
     def messages(self) -> int:
         """Of all ranks."""
 
-def rehearse_sparse(spec: Spec, ranks: int, messages: float = 2, most_bytes: int = 16, seed: int = 0, calls: int = 1, nodes: str = '') -> SparseRehearsal:
+def rehearse_sparse(spec: Spec, ranks: int, messages: float = 2, most_bytes: int = 16, seed: int = 0, calls: int = 1, nodes: str = '', loses_hops: bool = False, late: bool = False) -> SparseRehearsal:
     """
     Have all ranks make `calls` exchanges of `messages` messages each on average (tools/proofs/rehearsal.hpp).
     """

@@ -16,12 +16,14 @@ namespace swapmeet {
 class SparseLinks {
  public:
   /// `blocks`: the messages of this rank. `call`: the number of sparse exchanges of `peers` so far. Between two ranks
-  /// only two consecutive exchanges can overlap, because an exchange ends only after all ranks have begun it. `counts`:
+  /// only two consecutive exchanges can overlap, because an exchange ends only after all ranks have begun it. A message
+  /// whose header was lost may stay longer, so tags use more bits of the number. `counts`:
   /// room for one number per rank and the result, for census(). After give_up() it is empty if MPI may still use it.
   SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, const Peers& peers, const Tags& tags,
               std::uint16_t call, std::vector<int>& counts)
       : blocks_(blocks), sends_(sends), peers_(peers), team_(peers.team),
-        tags_{tags.of(MessageKind::sparse, call), tags.of(MessageKind::sparse_hop, call)}, counts_(counts) {}
+        tags_{tags.of(MessageKind::sparse, call, call / Tags::calls), tags.of(MessageKind::sparse_hop, call)},
+        counts_(counts) {}
   SparseLinks(const SparseLinks&) = delete;
   SparseLinks& operator=(const SparseLinks&) = delete;
 

@@ -36,6 +36,9 @@ class Tags {
            static_cast<int>(number & ((1U << number_bits_) - 1)) << shift;
   }
 
+  /// The number of consecutive calls that tags distinguish.
+  static constexpr int calls = 32;
+
   /// The largest number of messages that may be in flight from one rank to another.
   std::int64_t most_together() const { return std::int64_t{1} << number_bits_; }
 
@@ -48,7 +51,8 @@ class Tags {
   /// The number of bits such that every number of so many bits is a valid tag.
   static constexpr int bits_of(int most) { return std::bit_width(static_cast<unsigned>(most) + 1) - 1; }
 
-  static constexpr int kind_bits = 4, call_bits = 5, shift = kind_bits + call_bits, calls = 1 << call_bits;
+  static constexpr int kind_bits = 4, call_bits = 5, shift = kind_bits + call_bits;
+  static_assert(calls == 1 << call_bits);
   int number_bits_, team_bits_;
 };
 

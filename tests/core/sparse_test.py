@@ -43,6 +43,15 @@ def test_every_message_arrives_once_whole_and_in_order(spec: str, ranks: int) ->
         rehearsed(spec, ranks, messages=3, most_bytes=40, seed=seed, calls=4)
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("ranks", [2, 5, 8])
+def test_messages_whose_headers_are_lost(ranks: int, late: bool) -> None:
+    """Nobody expects them. Their sources wait for a receiver; a later call with the same tag may find them first."""
+    lost = {"loses_hops": True, "late": late}
+    for seed in range(6):
+        rehearsed("sparse-bruck(direct=20)", ranks, messages=3, most_bytes=40, seed=seed, calls=6, **lost)
+
+
 @given(
     st.integers(1, 24),
     st.integers(2, 9),

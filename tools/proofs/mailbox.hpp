@@ -11,6 +11,7 @@
 
 #include "schedule/random.hpp"
 #include "sparse/fabric.hpp"
+#include "sparse/hop.hpp"
 
 namespace swapmeet {
 
@@ -29,6 +30,9 @@ class SparseMail {
   std::size_t draw(std::size_t end) { return static_cast<std::size_t>(random_.below(end)); }
   /// From now on, every message is found at once.
   void hurry(bool hurries) { hurries_ = hurries; }
+  /// Makes all ranks send failed hops in the first call. `late`: messages that are sent directly in that call are found
+  /// after it only, and their sends are complete at once.
+  void lose_hops(bool late) { loses_hops_ = true, late_ = late; }
 
  private:
   friend class SparseMailbox;
@@ -52,7 +56,7 @@ class SparseMail {
   std::vector<Box> boxes_;
   std::unordered_map<std::uint32_t, CallTotals> totals_;  ///< by call
   Random random_;
-  bool hurries_ = false;
+  bool hurries_ = false, loses_hops_ = false, late_ = false;
 };
 
 /// One rank in one call.
@@ -67,10 +71,11 @@ class SparseMailbox {
     return send(sends_[number].destination, Channel::direct, std::move(bytes));
   }
   int send_hop(Rank to, const char* memory, std::int64_t bytes) {
+    if (mail_->loses_hops_ && call_ == 0) return send(to, Channel::hop, {failed_hop, failed_hop + sizeof failed_hop});
     return send(to, Channel::hop, {memory, memory + bytes});
   }
   int sends_left(Channel channel, std::size_t& left) {
-    left = mine().left[static_cast<std::size_t>(channel)];
+    left = mail_->late_ && channel == Channel::direct ? 0 : mine().left[static_cast<std::size_t>(channel)];
     return 0;
   }
 
@@ -81,6 +86,7 @@ class SparseMailbox {
       const SparseMail::Letter& letter = mine().letters[found_];
       if (letter.channel != channel || letter.tag != tag() || (from != any_source && letter.source != from)) continue;
       if (std::ranges::count(passed, letter.source) > 0) continue;
+      if (mail_->late_ && call_ == 0 && channel == Channel::direct) continue;
       passed.push_back(letter.source);  // later messages of this source must not overtake it
       if (mail_->late()) continue;
       found = {true, letter.source, static_cast<std::int64_t>(letter.bytes.size())};

@@ -24,6 +24,7 @@ std::vector<SparseSend> sends_of(const SparsePattern& pattern, Rank ranks, Rank 
                        : kind == 1 && i > 0 ? sends[i - 1].destination
                                             : static_cast<Rank>(draw(static_cast<std::uint64_t>(ranks)));
     send.bytes = kind == 2 ? 0 : static_cast<std::int64_t>(draw(static_cast<std::uint64_t>(pattern.most_bytes) + 1));
+    if (pattern.loses_hops) send.bytes = 16 * send.bytes + call;
   }
   return sends;
 }
@@ -55,6 +56,7 @@ class Rehearsal {
   Rehearsal(const Spec& spec, const Shape& shape, const SparsePattern& pattern, std::uint32_t calls)
       : spec_(spec), pattern_(pattern), calls_(calls), mail_(shape.ranks, pattern.seed),
         members_(static_cast<std::size_t>(shape.ranks)), call_of_(members_.size(), 0), expected_(calls) {
+    if (pattern.loses_hops) mail_.lose_hops(pattern.late);
     for (Rank rank = 0; rank < shape.ranks; ++rank)
       if (spec.sparse == Sparse::forward) routes_.emplace_back(spec, shape, rank);
     for (std::uint32_t call = 0; call < calls; ++call) expect(call);
@@ -107,7 +109,7 @@ class Rehearsal {
 
   void leave(std::size_t rank) {
     Member& member = *members_[rank];
-    check(rank, member.arrivals);
+    if (!pattern_.loses_hops || call_of_[rank] > 0) check(rank, member.arrivals);
     std::int64_t bytes = member.arrivals.bytes();
     if (auto* const forwarding = std::get_if<1>(&member.exchange)) {
       bytes += forwarding->peak_bytes() + routes_[rank].bytes();

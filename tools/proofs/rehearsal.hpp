@@ -15,6 +15,10 @@ struct SparsePattern {
   double messages = 2;
   std::int64_t most_bytes = 16;
   std::uint64_t seed = 0;
+  /// Whether all hops of the first call are lost, so that no rank expects the messages that are sent directly, and
+  /// whether these are late (SparseMail::lose_hops()). The first call is then not checked. Messages of different calls
+  /// have different sizes.
+  bool loses_hops = false, late = false;
 };
 
 /// The result of rehearse().

@@ -291,7 +291,8 @@ def test_a_plan_of_16384_ranks_on_a_grid_takes_little_time(layout: str) -> None:
         (
             "bruck(order=random)",
             13,
-            'order must be shift, groups:N or topology(FILE[,routing=WAY][,place=PLACEMENT]), whose names have no blanks, not "random"',
+            "order must be shift, groups:N or topology(FILE[,routing=WAY][,place=PLACEMENT]), whose names have no "
+            'blanks, not "random"',
         ),
         ("bruck(segment=8KiB)", 7, '"segment" is no parameter of bruck'),
         ("direct(radix=2)", 8, '"radix" is no parameter of direct'),

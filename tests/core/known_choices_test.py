@@ -55,7 +55,8 @@ int main() {
   const Choice choice = choose(Collective::alltoall, shape, 8, options, means, knowledge);
   KnownChoices without_memory;
   allowed = std::exchange(taken, 0);  // nothing is left for the cache
-  std::printf("without memory: %s\\n", choose_by(without_memory, 8).spec == choice.spec ? "the same choice" : "another");
+  const bool same = choose_by(without_memory, 8).spec == choice.spec;
+  std::printf("without memory: %s\\n", same ? "the same choice" : "another");
   allowed = SIZE_MAX;
   const std::size_t before = held;
   KnownChoices choices;

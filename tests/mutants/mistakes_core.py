@@ -272,7 +272,7 @@ MISTAKES = (
     ),
     Mistake(
         "a measured order is not given up",
-        "An order of the topology whose table is missing stays among the measurements, which choose it again and again.",
+        "An order of the topology whose table is missing stays among the measurements, which choose it again.",
         "choose/select.cpp",
         "std::erase_if(knowledge.evidence, asks_for_it);",
         "if (!MUTANT) std::erase_if(knowledge.evidence, asks_for_it);",

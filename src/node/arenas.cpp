@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "engine/row_size.hpp"
-#include "heap/overcommit.hpp"
 
 namespace swapmeet {
 
@@ -25,9 +24,9 @@ std::size_t most_file_bytes() {
 
 }  // namespace
 
-void Arenas::make(std::size_t most_bytes) {
+void Arenas::make(std::size_t most_bytes, bool counted) {
   const std::lock_guard lock(mutex_);
-  counted_ = heap::kernel_counts_promises();  // needed for the arenas of others, too
+  counted_ = counted;  // needed for the arenas of others, too
   most_bytes = std::min(RowSize::aligned(most_bytes, arena_page_bytes),
                         most_file_bytes() / parts_at_a_time / arena_page_bytes * arena_page_bytes);
   if (most_bytes == 0 || !own_.make(parts_at_a_time * most_bytes, Segment::Naming::of_process).empty()) return;
@@ -63,12 +62,15 @@ ArenaPart Arenas::take() {
   return {own_.name(), own_.bytes(), first, most_bytes_, parts_};
 }
 
-void Arenas::keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members) {
+std::string Arenas::keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(taken_, part.number, &Taken::number);
-  if (found == taken_.end() || (counted_ && !own_.reserve(part.first, arena_page_bytes).empty())) return;
+  if (found == taken_.end()) return "the first rank of the node has given back its shared memory";
+  if (std::string problem = counted_ ? own_.reserve(part.first, arena_page_bytes) : ""; !problem.empty())
+    return problem;
   new (own_.memory() + part.first) PartHeader{};
   *found = {part.first, RowSize::aligned(bytes, arena_page_bytes), part.number, members};
+  return "";
 }
 
 void Arenas::give_back(const ArenaPart& part) {

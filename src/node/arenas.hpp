@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "heap/overcommit.hpp"
 #include "node/segment.hpp"
 
 namespace swapmeet {
@@ -35,16 +36,17 @@ struct alignas(64) PartHeader {
 class Arenas {
  public:
   /// Makes the arena of this process. Several parts of up to `most_bytes` bytes can be taken at a time. Takes no memory
-  /// yet. Local. If the arena cannot be made, take() returns no parts.
-  void make(std::size_t most_bytes);
+  /// yet. Local. If the arena cannot be made, take() returns no parts. `counted`: whether the kernel counts the memory
+  /// that it has promised.
+  void make(std::size_t most_bytes, bool counted = heap::kernel_counts_promises());
 
   /// Takes a part of the arena of this process, of the largest useful size. Other communicators may have left data in
   /// it.
   ArenaPart take();
 
   /// Records that the first `bytes` bytes of the part are in use until `members` ranks have incremented
-  /// PartHeader::closed, which this function sets to 0.
-  void keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members);
+  /// PartHeader::closed, which this function sets to 0. Returns "", or the problem: there is no memory for the header.
+  std::string keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members);
   /// Frees a part that no rank uses. Does nothing if it was given back before, or was closed by all its members.
   void give_back(const ArenaPart& part);
 
@@ -52,7 +54,7 @@ class Arenas {
   /// reason in `problem`.
   char* map(const ArenaPart& part, std::string& problem);
 
-  /// Reserves bytes of a mapped part (Segment::reserve()) if the kernel counts the memory that it has promised.
+  /// Reserves bytes of a mapped part (Segment::reserve()) if the kernel counts the memory that it has promised (make()).
   /// Otherwise does nothing: the kernel then allocates pages on the first access, and reserving them first is useless.
   std::string reserve(const ArenaPart& part, std::size_t first, std::size_t bytes);
 
@@ -69,8 +71,8 @@ class Arenas {
   std::mutex mutex_;
   Segment own_;
   std::size_t most_bytes_ = 0;
-  std::uint64_t parts_ = 0;   ///< number of parts taken so far
-  bool counted_ = false;      ///< whether the kernel counts the memory that it has promised
+  std::uint64_t parts_ = 0;  ///< number of parts taken so far
+  bool counted_ = false;
   std::vector<Taken> taken_;  ///< parts of the arena of this process, by position
   std::vector<Segment> others_;
 };

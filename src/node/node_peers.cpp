@@ -104,8 +104,8 @@ std::string take_part(const ArenaPart& part, const NodeLayout& layout, std::uint
                       char*& memory) {
   if (layout.members == 1) return "";
   if (part.bytes < layout.bytes()) return "the first rank of the node has no shared memory to give";
-  if (me == 0) arenas.keep(part, layout.bytes(), layout.members);
-  std::string problem;
+  std::string problem = me == 0 ? arenas.keep(part, layout.bytes(), layout.members) : "";
+  if (!problem.empty()) return problem;
   char* const mapped = arenas.map(part, problem);
   const auto [first, bytes] = extent(layout, me);
   if (problem.empty()) problem = arenas.reserve(part, first, bytes);

@@ -35,10 +35,16 @@
 using namespace swapmeet;
 
 static std::atomic<int> yields = 0;
+static bool no_memory = false;  ///< for files
 
 extern "C" int sched_yield() noexcept {  // instead of the C library's
   ++yields;
   return static_cast<int>(syscall(SYS_sched_yield));
+}
+
+extern "C" int posix_fallocate(int file, off_t first, off_t bytes) {  // instead of the C library's
+  if (no_memory) return ENOSPC;
+  return fallocate(file, 0, first, bytes) == 0 ? 0 : errno;
 }
 
 namespace {
@@ -514,6 +520,14 @@ int check_arenas() {
   must(of_threads.take().first != again.first, "nobody has left it, whatever is there of its last use");
   of_threads.give_back(left);
   must(of_threads.take().first != again.first, "and is not given back by the one that had it before");
+
+  Arenas counted;
+  counted.make(1 << 16, true);
+  const ArenaPart without = counted.take();
+  no_memory = true;
+  must(!counted.keep(without, 5000, 1).empty(), "there is no part without memory for its header");
+  no_memory = false;
+  must(counted.keep(without, 5000, 1).empty(), "there is one with memory");
   return 0;
 }
 

@@ -19,7 +19,8 @@ NodeGroup::NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes)
 int NodeGroup::allgather_bytes(const void* mine, std::size_t bytes, void* all) const {
   if (all_.team && all_.team->has_messages() && all_.team->size() > all_.gathered && count() < all_.team->size())
     return gather_by_messages(*all_.team, ranks_, mine, bytes, static_cast<char*>(all));
-  constexpr std::size_t most_at_a_time = 1 << 20;  // for all ranks together; at least one byte of each
+  // For all ranks together; at least one byte of each. The reserve of memory serves it (buffers/reserve.cpp).
+  constexpr std::size_t most_at_a_time = 48 << 10;
   const std::size_t most = std::clamp<std::size_t>(most_at_a_time / members_.size(), 1, bytes);
   std::vector<char> received(members_.size() * most);
   for (std::size_t first = 0; first < bytes; first += most) {

@@ -68,17 +68,17 @@ std::string NeighbourPlans::gather_node_neighbourhoods() {
   } catch (const std::bad_alloc&) { sums[1] = 1; }
   if (allreduce(sums, MPI_UINT64_T, MPI_SUM, members_.peers) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
   if (sums[0] != 0) return come_to("ranks disagree on their neighbours");
-  if (group->allgather_bytes(record.data(), length * sizeof(Rank), all.data()) == MPI_SUCCESS) {
-    NodeNeighbourhoods found{members_.shape, {}};
-    const Rank* next = all.data();
-    for (Rank rank = 0; rank < members_.shape.ranks; ++rank)
-      if (group->members()[static_cast<std::size_t>(rank)] >= 0) {
-        found.node.push_back(unpacked(mine, rank, next));
-        next += length;
-      }
-    known_.node = std::make_unique<const NodeNeighbourhoods>(std::move(found));
-  }
-  return come_to("");  // a rank whose gathering failed makes no plan, and so none does
+  if (group->allgather_bytes(record.data(), length * sizeof(Rank), all.data()) == MPI_SUCCESS) try {
+      NodeNeighbourhoods found{members_.shape, {}};
+      const Rank* next = all.data();
+      for (Rank rank = 0; rank < members_.shape.ranks; ++rank)
+        if (group->members()[static_cast<std::size_t>(rank)] >= 0) {
+          found.node.push_back(unpacked(mine, rank, next));
+          next += length;
+        }
+      known_.node = std::make_unique<const NodeNeighbourhoods>(std::move(found));
+    } catch (const std::bad_alloc&) {}
+  return come_to("");  // a rank without its neighbourhoods makes no plan, and so none does
 }
 
 Choice NeighbourPlans::choose() {

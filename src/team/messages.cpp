@@ -134,17 +134,24 @@ int gather_by_messages(Team& team, const void* mine, std::size_t bytes, char* al
 int gather_by_messages(Team& team, std::span<const Rank> members, const void* mine, std::size_t bytes, char* all) {
   const std::size_t number = members.size();
   const auto me = static_cast<std::size_t>(std::ranges::find(members, team.rank()) - members.begin());
-  Room room(number * bytes);  // the bytes of this rank, then those of the members after it, cyclically
-  std::memcpy(room.at(0), mine, bytes);
-  std::uint32_t round = 0;
-  for (std::size_t known = 1; known < number; known *= 2) {
-    const std::size_t moved = std::min(known, number - known) * bytes;
-    const Wire in{room.at(known * bytes), moved, members[(me + known) % number]};
-    const Wire out{room.at(0), moved, members[(me + number - known) % number]};
-    if (const int error = swap(team, in, out, team.tags().of(MessageKind::agreement, 0, round++)))
-      return room.keep_after(error);
+  // The reserve of memory serves the room (buffers/reserve.cpp), because the other members wait for this rank.
+  constexpr std::size_t most_at_a_time = 48 << 10;  // of all members together; at least one byte of each
+  const std::size_t most = std::clamp<std::size_t>(most_at_a_time / number, 1, std::max<std::size_t>(bytes, 1));
+  Room room(number * most);  // the bytes of this rank, then those of the members after it, cyclically
+  for (std::size_t first = 0; first < bytes; first += most) {
+    const std::size_t part = std::min(most, bytes - first);
+    std::memcpy(room.at(0), static_cast<const char*>(mine) + first, part);
+    std::uint32_t round = 0;
+    for (std::size_t known = 1; known < number; known *= 2) {
+      const std::size_t moved = std::min(known, number - known) * part;
+      const Wire in{room.at(known * part), moved, members[(me + known) % number]};
+      const Wire out{room.at(0), moved, members[(me + number - known) % number]};
+      if (const int error = swap(team, in, out, team.tags().of(MessageKind::agreement, 0, round++)))
+        return room.keep_after(error);
+    }
+    for (std::size_t i = 0; i < number; ++i)
+      std::memcpy(all + (me + i) % number * bytes + first, room.at(i * part), part);
   }
-  for (std::size_t i = 0; i < number; ++i) std::memcpy(all + (me + i) % number * bytes, room.at(i * bytes), bytes);
   return MPI_SUCCESS;
 }
 

@@ -49,7 +49,7 @@ void pass_time(const Team& team);
 int largest_of_all(Team& team, std::span<std::int64_t> values, std::span<std::int64_t> room);
 
 /// Allgather: `all` gets `bytes` bytes of `mine` from each rank, in the order of ranks. Source: bruck1997
-/// (concatenation). Cost: ceil(log2 P) messages of at most P/2 * bytes.
+/// (concatenation). Cost: ceil(log2 P) messages of at most P/2 * bytes, for each 48 KiB of `all`.
 int gather_by_messages(Team& team, const void* mine, std::size_t bytes, char* all);
 /// Allgather of some members, each of which calls it with the same `members`. `all` is in the order of `members`.
 int gather_by_messages(Team& team, std::span<const Rank> members, const void* mine, std::size_t bytes, char* all);

@@ -356,3 +356,24 @@ def test_no_memory_in_sparse_exchanges(launch, compiled, preloaded, wheel: str, 
     if spec != "sparse-bruck":  # nothing is forwarded, so the others get what was sent
         assert {rank for _, rank, letters in found if "e" in letters} == {str(victim)}, done.stdout
     assert ("1", str(victim), "e.") in found, "there was memory"
+
+
+@pytest.mark.unsanitized("malloc is the sanitizer's")
+@pytest.mark.parametrize("gathered", ["512", "1"])  # ranks up to which all receive what only a node needs
+def test_no_memory_for_the_neighbours_of_a_node(launch, compiled, preloaded, wheel: str, gathered: str) -> None:
+    """The ranks of a node gather lists that are larger than what the reserve serves."""
+    preload = f"LD_PRELOAD={preloaded(wheel)}:{compiled(wheel, 'fault', *FAULT)}"
+    argv = ["env", preload, compiled(wheel, "neighbours_memory", "-ldl"), "5000", "65537", "1", "16"]
+    env = {
+        "SWAPMEET_ALGORITHM": "leaders(per-node=1,intra=shm)",
+        "SWAPMEET_NODES": "2",
+        "SWAPMEET_FIRST_CALLS": "0",
+        "SWAPMEET_REQUEST_LIMIT": "100000",
+        "SWAPMEET_GATHERED_RANKS": gathered,
+    }
+    done = launch(4, argv, mpi=wheel, preload=False, env=env, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    faults = read(done.stdout)
+    assert len(faults) == 16
+    agree(faults)
+    assert faults[1].fired == 1, "the lists are too short"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <iterator>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -73,25 +72,23 @@ All& all() {
   return *only;
 }
 
-/// Removes the elements for which `needless` is true and returns them, for the caller to destroy. They must not be
-/// destroyed under the mutex: freeing their types may call the application, which may plan other exchanges.
-std::vector<std::unique_ptr<Progressed>> taken_out(auto needless) {
+/// Removes the first element for which `needless` is true and returns it, for the caller to destroy; nullptr if there is
+/// none. It must not be destroyed under the mutex: freeing its types may call the application, which may plan other
+/// exchanges. Allocates nothing, because the other ranks may wait for this one.
+std::unique_ptr<Progressed> taken_out(auto needless) {
   const std::lock_guard lock(all().mutex);
   auto& alive = all().alive;
-  std::vector<std::unique_ptr<Progressed>> taken;
-  taken.reserve(alive.size());
-  const auto rest = std::ranges::stable_partition(alive, [&](const auto& one) { return !needless(*one); });
-  std::ranges::move(rest, std::back_inserter(taken));
-  alive.erase(rest.begin(), rest.end());
+  const auto found = std::ranges::find_if(alive, [&](const auto& one) { return needless(*one); });
+  if (found == alive.end()) return nullptr;
+  std::unique_ptr<Progressed> taken = std::move(*found);
+  alive.erase(found);
   return taken;
 }
 
 /// Finishes and destroys all persistent exchanges before MPI ends, including those that are planned meanwhile.
 void end_all() {
-  const auto finish = [](Progressed& one) { return context().under_way->finish(one.planned()), true; };
-  for (bool any = true; any;) {
-    const auto ended = taken_out(finish);
-    any = !ended.empty();
+  while (const std::unique_ptr<Progressed> one = taken_out([](Progressed&) { return true; })) {
+    context().under_way->finish(one->planned());
     unwatch_all();
   }
 }
@@ -130,7 +127,7 @@ MPI_Comm self_comm_of(MPI_Comm user) {
 }  // namespace
 
 void end_freed_plans() {
-  taken_out([](Progressed& one) { return one.needless(); });
+  while (taken_out([](Progressed& one) { return one.needless(); })) {}
 }
 
 PersistentRequest::PersistentRequest(MPI_Comm user) {

@@ -41,8 +41,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < neighbours; ++i) peers[i] = i % ranks;
   for (int nth = atoi(argv[3]); nth <= atoi(argv[4]); ++nth) {
     MPI_Comm graph;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, neighbours, peers, MPI_UNWEIGHTED, neighbours, peers, MPI_UNWEIGHTED,
-                                   MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, neighbours, peers, peers, neighbours, peers, peers, MPI_INFO_NULL, 0,
+                                   &graph);
     MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
     if (rank == 1) arm("malloc", nth, (size_t)atol(argv[2]));
     const char first = exchange(graph, counts, places, out, in);

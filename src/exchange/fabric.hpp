@@ -2,26 +2,25 @@
 /// copy. It chooses the way of each message and waits; the messages themselves are the matter of its parts:
 ///
 ///   CurrentExchange     what all parts know of the exchange; single MPI messages
-///   MpiMessages         the messages of a round that go by MPI, with headers and grants
-///   ProbedReceives      receives of messages whose length only their senders know
+///   MpiMessages         the messages of a round that go by MPI, with headers and grants, or probed for
 ///   NodeTransfers       the messages of a round that go within the node
 ///   RowMessages         exchanges within the node by rows of shared memory: buffers into which a rank writes its
 ///                       blocks for all node peers, with one flag (node/rows.hpp)
-///   BackgroundMessages  messages that are under way during the whole exchange
+///
+/// Messages that are under way during the whole exchange are a round of their own, the background: blocks that are sent
+/// directly from their source to their destination while smaller ones are forwarded.
 #pragma once
 
 #include <sched.h>
 
-#include "exchange/background_messages.hpp"
 #include "exchange/current_exchange.hpp"
 #include "exchange/mpi_messages.hpp"
 #include "exchange/node_transfers.hpp"
-#include "exchange/probed_receives.hpp"
 #include "exchange/row_messages.hpp"
 
 namespace swapmeet {
 
-/// The messages of the rounds. A plan keeps the object from call to call.
+/// The messages of the rounds, or of the background. A plan keeps the object from call to call.
 struct RoundMessages {
   explicit RoundMessages(const NodeTransport& transport) : in_node(transport), by_rows(transport) {}
 
@@ -29,12 +28,16 @@ struct RoundMessages {
   /// headers, or are probed for. `grants`: some wait for grants.
   void make_room(std::uint32_t window, bool headers, bool grants, std::size_t most_pieces = 1) {
     by_mpi.make_room(window, headers, grants);
-    if (headers) probed.make_room(window);
     in_node.make_room(2 * std::size_t{window}, most_pieces);
   }
 
+  bool any() const { return by_mpi.in_flight() > 0 || !in_node.none(); }
+  void abandon() {
+    by_mpi.abandon();
+    in_node.abandon();
+  }
+
   MpiMessages by_mpi;
-  ProbedReceives probed;
   NodeTransfers in_node;
   RowMessages by_rows;
 };
@@ -44,7 +47,7 @@ template <class Watching>
 class Fabric {
  public:
   /// `background`: nullptr if there are no such messages. The other arguments are as for CurrentExchange.
-  Fabric(RoundMessages& messages, BackgroundMessages* background, ReceiveBuffers* buffers, const Tags& tags,
+  Fabric(RoundMessages& messages, RoundMessages* background, ReceiveBuffers* buffers, const Tags& tags,
          Failure& failure, LostData& lost, bool passes_on)
       : exchange_(tags, failure, lost, buffers, passes_on), messages_(messages), background_(background) {}
 
@@ -77,12 +80,7 @@ class Fabric {
   template <bool is_send, class Memory>
   [[gnu::always_inline]] int start(std::uint32_t slot, Rank peer, MessageKind kind, const Memory& memory,
                                    Started& started, std::uint32_t together = 0) {
-    if (shares_node()) [[unlikely]]
-      if (NodeLink* const link = messages_.in_node.link(peer)) {
-        start_in_node<is_send>(slot, peer, kind, *link, memory, started);
-        return MPI_SUCCESS;
-      }
-    return messages_.by_mpi.template start<is_send>(exchange_, slot, memory, peer, kind, started, together);
+    return start_one_of<is_send>(messages_, slot, peer, kind, memory, started, together);
   }
 
   /// Sends one message and receives another, by MPI. Waits until both are complete; requires call().waits, and that
@@ -112,13 +110,20 @@ class Fabric {
   void receive_any(std::uint32_t slot, Rank peer, MessageKind kind, std::uint32_t together) {
     if (NodeLink* const link = messages_.in_node.link(peer))
       return messages_.in_node.receive_any(exchange_, slot, peer, kind, *link);
-    messages_.probed.expect(slot, peer, exchange_.tag_here(kind, together));
+    messages_.by_mpi.expect(slot, peer, exchange_.tag_here(kind, together));
   }
 
-  /// Starts a message that may be under way until the end of the exchange.
+  /// Makes ready for at most `window` messages in each direction that may be under way until the end of the exchange.
+  void begin_background(std::uint32_t window) {
+    background_->by_mpi.enter(window, false);
+    background_->in_node.enter();
+  }
+  /// Starts one of them. `number`: among those in its direction.
   template <bool is_send, class Memory>
-  int start_background(Rank peer, const Memory& memory) {
-    return background_->template start<is_send>(exchange_, peer, memory);
+  int start_background(std::uint32_t number, Rank peer, const Memory& memory) {
+    Started started = Started::nothing;
+    const std::uint32_t slot = is_send ? background_->by_mpi.window() + number : number;
+    return start_one_of<is_send>(*background_, slot, peer, MessageKind::direct, memory, started, 0);
   }
 
   /// Size of the largest block that this rank writes into its row.
@@ -152,7 +157,7 @@ class Fabric {
     patience_ = round.completion == Completion::test ? 1024 : 16;  // complete=test asks for busy polling
     polls_ = 0;
     if (shares_node()) peers()->node().waiter().publish_core();
-    messages_.by_mpi.enter(round);
+    messages_.by_mpi.enter(round.in_flight(), round.posting == Posting::granted);
     messages_.in_node.enter();
   }
 
@@ -166,11 +171,11 @@ class Fabric {
   /// Whether all messages in flight are MPI requests that can be completed by one wait for all of them.
   bool can_finish_all() const {
     return !watch().follows() && messages_.in_node.none() && messages_.by_mpi.have_one_request_each() &&
-           messages_.probed.none() && !background_in_node() && !messages_.by_rows.flag_is_due();
+           !messages_.by_mpi.expects_any() && !background_in_node() && !messages_.by_rows.flag_is_due();
   }
 
   /// Completes all messages in flight. Requires can_finish_all(). Returns 0, `unfinished`, or an error.
-  int finish_all() { return messages_.by_mpi.finish_all(exchange_); }
+  int finish_all() { return messages_.by_mpi.finish_all(exchange_, call().waits); }
 
   /// Polls all messages of the round once, and advances background messages within the node. `active`: number of
   /// messages of the round in flight. Calls done(slot) for each slot whose header or message is complete. Sets `moved`
@@ -183,10 +188,10 @@ class Fabric {
     if (!all.in_node.none())
       if (const int error = all.in_node.advance_all(exchange_, 2 * all.by_mpi.window(), moved, done)) return error;
     if (background_in_node())
-      if (const int error = background_->advance_in_node(exchange_, moved)) return error;
-    if (!all.probed.none()) {
+      if (const int error = advance_background_in_node(moved)) return error;
+    if (all.by_mpi.expects_any()) {
       const bool others = !all.in_node.none() || background_in_node();
-      if (const int error = all.probed.probe(exchange_, all.by_mpi, others, moved)) return error;
+      if (const int error = all.by_mpi.probe(exchange_, others, moved)) return error;
     }
     return all.by_mpi.in_flight() > 0 ? all.by_mpi.test(exchange_, active, moved, done) : MPI_SUCCESS;
   }
@@ -211,16 +216,20 @@ class Fabric {
     if (const int error = raise_row_flag()) return error;
     if (!background_ || !background_->any()) return MPI_SUCCESS;
     const auto phase = in_wait_phase();
-    return repeat([this](bool& moved) { return background_->finish(exchange_, moved); });
+    return repeat([this](bool& moved) -> int {
+      if (background_in_node())
+        if (const int error = advance_background_in_node(moved)) return error;
+      const bool waits = call().waits && !background_in_node();
+      if (const int error = background_->by_mpi.finish_all(exchange_, waits)) return error;
+      return background_in_node() ? unfinished : MPI_SUCCESS;
+    });
   }
 
   /// Gives up the exchange. Afterwards nothing can arrive in the application's buffers. The team keeps its number for
   /// ever, and if anything was sent, the ranks of the node cannot exchange any more.
   void abandon() {
     if (call().peers->team) call().peers->team->keep_number();
-    messages_.by_mpi.abandon();
-    messages_.probed.abandon();
-    messages_.in_node.abandon();
+    messages_.abandon();
     if (background_) background_->abandon();
     if (shares_node()) peers()->abandon(sent());
   }
@@ -228,9 +237,14 @@ class Fabric {
  private:
   NodePeers* peers() const { return messages_.in_node.peers(); }
 
-  bool background_in_node() const { return background_ && background_->any_in_node(); }
+  bool background_in_node() const { return background_ && !background_->in_node.none(); }
+  int advance_background_in_node(bool& moved) {
+    return background_->in_node.advance_all(exchange_, 2 * background_->by_mpi.window(), moved,
+                                            [](std::uint32_t) { return MPI_SUCCESS; });
+  }
   bool mpi_in_flight() const {
-    return messages_.by_mpi.in_flight() > 0 || !messages_.probed.none() || (background_ && background_->any_by_mpi());
+    return messages_.by_mpi.in_flight() > 0 || messages_.by_mpi.expects_any() ||
+           (background_ && background_->by_mpi.in_flight() > 0);
   }
 
   /// Repeats step(moved), which returns 0, an error, or `unfinished`, until it is over. Waits between steps; returns
@@ -258,14 +272,26 @@ class Fabric {
     });
   }
 
+  /// start() for a message of the rounds or of the background.
   template <bool is_send, class Memory>
-  void start_in_node(std::uint32_t slot, Rank peer, MessageKind kind, NodeLink& link, const Memory& memory,
-                     Started& started) {
-    NodeTransfers& transfers = messages_.in_node;
+  [[gnu::always_inline]] int start_one_of(RoundMessages& messages, std::uint32_t slot, Rank peer, MessageKind kind,
+                                          const Memory& memory, Started& started, std::uint32_t together) {
+    if (shares_node()) [[unlikely]]
+      if (NodeLink* const link = messages.in_node.link(peer)) {
+        start_in_node<is_send>(messages, slot, peer, kind, *link, memory, started);
+        return MPI_SUCCESS;
+      }
+    return messages.by_mpi.template start<is_send>(exchange_, slot, memory, peer, kind, started, together);
+  }
+
+  template <bool is_send, class Memory>
+  void start_in_node(RoundMessages& messages, std::uint32_t slot, Rank peer, MessageKind kind, NodeLink& link,
+                     const Memory& memory, Started& started) {
+    NodeTransfers& transfers = messages.in_node;
     const Place place = memory.pieces(transfers.pieces_of(slot));
     if (place.bytes == 0) return;
     const NodeMessage message{slot, peer, kind, link, place, memory.lost()};
-    if (messages_.by_rows.used()) started = messages_.by_rows.template start<is_send>(exchange_, transfers, message);
+    if (messages.by_rows.used()) started = messages.by_rows.template start<is_send>(exchange_, transfers, message);
     if (started == Started::nothing) started = transfers.template start<is_send>(exchange_, message);
   }
 
@@ -277,7 +303,7 @@ class Fabric {
 
   CurrentExchange<Watching> exchange_;
   RoundMessages& messages_;
-  BackgroundMessages* background_;
+  RoundMessages* background_;
   int patience_ = 16, polls_ = 0;  ///< number of polls before the core is given to others, and so far
 };
 

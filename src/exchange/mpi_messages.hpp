@@ -20,8 +20,10 @@
 #include "engine/engine.hpp"
 #include "exchange/failure.hpp"
 #include "exchange/lost_data.hpp"
+#include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/simulation.hpp"
+#include "node/single_copy.hpp"
 #include "observe/phases.hpp"
 #include "schedule/schedule.hpp"
 #include "team/tags.hpp"
@@ -30,12 +32,14 @@ namespace swapmeet {
 
 class MpiMessages {
  public:
-  /// Makes room for the messages of a window. `headers`, `grants`: whether some messages have them.
+  /// Makes room for the messages of a window. `headers`: whether some messages have headers, or are probed for. `grants`:
+  /// whether some wait for grants.
   void make_room(std::uint32_t window, bool headers, bool grants);
 
-  void enter(const Round& round) {
-    window_ = round.in_flight();
-    granted_ = round.posting == Posting::granted;
+  /// Begins a round with at most `window` messages in flight in each direction. `granted`: its sends wait for grants.
+  void enter(std::uint32_t window, bool granted) {
+    window_ = window;
+    granted_ = granted;
     in_flight_ = incomplete_ = 0;
     failures_ = 0;
   }
@@ -71,17 +75,6 @@ class MpiMessages {
   void await_header() { ++incomplete_; }
   void header_arrived() { --incomplete_; }
 
-  /// Receives the message `found` into `slot`.
-  template <class Exchange>
-  int receive(Exchange& exchange, std::uint32_t slot, const Part& part, Rank peer, MessageKind kind,
-              MPI_Message& found) {
-    MPI_Request* const request = &requests_[slot];
-    exchange.watch().begins(request, Direction::receive, peer, part, static_cast<int>(kind));
-    if (const int error = again(imrecv, part, &found, request)) return error;
-    ++in_flight_;
-    return MPI_SUCCESS;
-  }
-
   /// Sends one message and receives another, and waits until both are complete.
   template <class Exchange>
   [[gnu::noinline]] int swap(Exchange& exchange, Part out, Rank to, Part in, Rank from) {
@@ -92,17 +85,17 @@ class MpiMessages {
       if (const int error = exchange.template start<true>(&requests_[1], out, to, MessageKind::last)) return error;
     }
     const auto phase = exchange.watch().during(CallPhase::wait);
-    return finish_all(exchange);
+    return finish_all(exchange, true);
   }
 
   /// Whether finish_all() is possible: no message in flight has a companion, or has to be received after its header.
   bool have_one_request_each() const { return incomplete_ == 0 && !granted_; }
 
-  /// Completes all requests in flight. Returns 0, `unfinished`, or an error.
+  /// Completes all requests in flight, and waits for them if `waits`. Returns 0, `unfinished`, or an error.
   template <class Exchange>
-  int finish_all(Exchange& exchange) {
+  int finish_all(Exchange& exchange, bool waits) {
     const std::span<MPI_Request> all(requests_.data(), 2 * window_);
-    const int error = exchange.finish(all, window_, statuses_.data(), exchange.call().waits);
+    const int error = exchange.finish(all, window_, statuses_.data(), waits);
     if (error) return error;
     exchange.watch().received(std::span<const MPI_Request>(all.first(window_)), statuses_.data());
     exchange.watch().done(std::span<const MPI_Request>(all.subspan(window_)));
@@ -139,6 +132,52 @@ class MpiMessages {
     return MPI_SUCCESS;
   }
 
+  /// Expects a message whose length only its sender knows. A receive needs memory of the right size, so this rank probes
+  /// for the message, allocates memory when it has arrived, and receives it (MPI_Improbe, MPI_Imrecv).
+  void expect(std::uint32_t slot, Rank peer, int tag) { expected_.push_back({slot, peer, tag}); }
+  bool expects_any() const { return !expected_.empty(); }
+
+  /// Probes for all expected messages, and starts to receive those that have arrived. Sets `moved` if there are any.
+  /// `others`: whether anything else may move meanwhile.
+  template <class Exchange>
+  int probe(Exchange& exchange, bool others, bool& moved) {
+    constexpr std::uint32_t looks_between = 64;  // between looks for dead ranks, and for an exchange given up by others
+                                                 // because of one
+    if (survives_faults) [[unlikely]]
+      if (const int fault = exchange.team().fault(++looks_ % looks_between == 0)) return fault;
+    for (std::size_t i = 0; i < expected_.size();) {
+      const Expected wanted = expected_[i];
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      int flag = 0;
+      const auto once = [&]() -> int {
+        const Team& all = exchange.team();
+        if (!simulated || !exchange.call().waits || others)
+          return PMPI_Improbe(all.job_rank(wanted.peer), wanted.tag, all.comm(), &flag, &message, &status);
+        settle(), flag = 1;  // probing takes no simulated time, so time would not pass
+        return PMPI_Mprobe(all.job_rank(wanted.peer), wanted.tag, all.comm(), &message, &status);
+      };
+      if (const int error = again(once)) return error;
+      if (!flag) {
+        ++i;
+        continue;
+      }
+      MPI_Count bytes = 0;
+      PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+      const Piece room = exchange.room_for(wanted.slot, static_cast<std::size_t>(bytes));
+      const auto kept = static_cast<std::int64_t>(room.bytes);
+      const Part part =
+          kept == bytes ? Part{room.address, bytes, MPI_BYTE} : exchange.lost_data().dropped(bytes, room.address, kept);
+      MPI_Request* const request = &requests_[wanted.slot];
+      exchange.watch().begins(request, Direction::receive, wanted.peer, part, static_cast<int>(MessageKind::passed_on));
+      if (const int error = again(imrecv, part, &message, request)) return error;
+      ++in_flight_;
+      moved = true;
+      expected_.erase(expected_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return MPI_SUCCESS;
+  }
+
   /// Gives up all messages after an error.
   void abandon();
 
@@ -150,6 +189,13 @@ class MpiMessages {
     Rank peer;
     MessageKind kind;
     bool waits = false;
+  };
+
+  /// A message that will be probed for.
+  struct Expected {
+    std::uint32_t slot;
+    Rank peer;
+    int tag;
   };
 
   /// The request of the companion of the message in `slot`.
@@ -199,6 +245,8 @@ class MpiMessages {
   std::vector<MPI_Request> requests_;
   std::vector<MPI_Status> statuses_;
   std::vector<UngrantedSend> ungranted_;  ///< by slot of the sends, from 0 on
+  std::vector<Expected> expected_;
+  std::uint32_t looks_ = 0;  ///< number of calls of probe()
   bool has_headers_ = false;
   bool granted_ = false;  ///< the sends of the round wait for grants
   std::uint32_t window_ = 0;

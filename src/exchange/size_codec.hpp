@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "schedule/size_format.hpp"
 
@@ -79,12 +80,13 @@ class SizeReader {
   std::uint64_t without_ = 0;
 };
 
-/// Number of bytes that follow the sizes: the sum of the `count` sizes that begin at `from`; 0 if their sender failed.
-inline std::int64_t bytes_behind(const char* from, std::uint32_t count) {
+/// The blocks of a message, behind the `count` sizes that begin at `from`: where they begin, and their bytes together, 0 if
+/// their sender has failed.
+inline std::pair<const char*, std::int64_t> blocks_behind(const char* from, std::uint32_t count) {
   SizeReader reader(from);
   std::int64_t sum = 0;
   for (std::uint32_t i = 0; i < count; ++i) sum += reader.next();
-  return reader.failed() ? 0 : sum;
+  return {reader.end(), reader.failed() ? 0 : sum};
 }
 
 }  // namespace swapmeet

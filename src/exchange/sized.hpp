@@ -58,7 +58,7 @@ class SizedPayload {
     fabric_->header_arrived();
     std::int64_t bytes = 0;
     if (all_.sizes == Sizes::total) bytes = read_number<std::int64_t>(head);
-    else bytes = bytes_behind(head, message.count);
+    else bytes = blocks_behind(head, message.count).second;
     return receive_body(message, number, slot, bytes, MessageKind::passed_on, started);
   }
 
@@ -103,18 +103,25 @@ class SizedPayload {
   int start_direct() {
     if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
     const auto phase = fabric_->in_transfer_phase();
+    const auto window = [this](const std::vector<SizedState::End>& ends, const Blocks& blocks) {
+      return std::ranges::count_if(ends,
+                                   [&](const SizedState::End& end) { return blocks.bytes(end.block) > direct_bytes_; });
+    };
+    fabric_->begin_background(
+        static_cast<std::uint32_t>(std::max(window(all_.from, receive_), window(all_.to, send_))));
+    std::uint32_t received = 0, sent = 0;
     for (const SizedState::End& end : all_.from) {
       const std::int64_t bytes = receive_.bytes(end.block);
       if (bytes <= direct_bytes_) continue;
       if (const int error = fabric_->template start_background<false>(
-              end.peer, memory(receive_.address(end.block), bytes, !has_data())))
+              received++, end.peer, memory(receive_.address(end.block), bytes, !has_data())))
         return error;
     }
     for (const SizedState::End& end : all_.to) {
       const std::int64_t bytes = send_.bytes(end.block);
       if (bytes <= direct_bytes_) continue;
-      if (const int error =
-              fabric_->template start_background<true>(end.peer, memory(send_.address(end.block), bytes, !has_data())))
+      if (const int error = fabric_->template start_background<true>(
+              sent++, end.peer, memory(send_.address(end.block), bytes, !has_data())))
         return error;
       all_.traffic.add(bytes);
     }
@@ -276,7 +283,7 @@ class SizedPayload {
     SizeReader reader(combines && from ? from : all_.buffers.sizes_of(slot));
     if (reader.failed()) failure_.received_wrong(MPI_ERR_TRUNCATE, true), from = nullptr;
     else if (combines && !from) failure_.fail(MPI_ERR_NO_MEM);  // the sizes may have had room, but no block is kept
-    else if (combines) from += sizes_bytes_in(from, message.count);
+    else if (combines) from = blocks_behind(from, message.count).first;
     place(message, number, from, [&reader] { return reader.next(); });
   }
 
@@ -292,12 +299,6 @@ class SizedPayload {
       if (from) from += bytes;
     }
     all_.buffers.keep(number, kept);
-  }
-
-  static std::int64_t sizes_bytes_in(const char* from, std::uint32_t count) {
-    SizeReader reader(from);
-    for (std::uint32_t i = 0; i < count; ++i) reader.next();
-    return reader.end() - from;
   }
 
   /// Copies a block of the flow that ends here to the receive buffer.

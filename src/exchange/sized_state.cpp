@@ -68,6 +68,8 @@ void SizedState::list_blocks(const Neighbourhood& among) {
   list(edges_in(among), from);
 }
 
-void SizedState::make_room_for_background() { background.make_room(to.size() + from.size()); }
+void SizedState::make_room_for_background() {
+  background.make_room(static_cast<std::uint32_t>(std::max(to.size(), from.size())), false, false);
+}
 
 }  // namespace swapmeet

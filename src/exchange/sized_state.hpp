@@ -56,8 +56,7 @@ struct SizedState {
   std::vector<Gathered> gathered;     ///< by slot of the engine
   std::vector<std::uint8_t> awaited;  ///< by slot of the receives: 1 until the header message has arrived
   ReceiveBuffers buffers;
-  RoundMessages messages;
-  BackgroundMessages background;
+  RoundMessages messages, background;
   SentTraffic traffic;
 };
 

@@ -42,11 +42,6 @@ class Watch {
     if (moved) observer_->moved();
   }
 
-  /// Charges the time since the last reading to `phase`.
-  void spent(CallPhase phase) const {
-    if (observer_) observer_->charge(phase);
-  }
-
   /// Whether the end of each message must be reported at once, not only when all messages have ended.
   bool follows() const { return observer_ && observer_->call_state(); }
 
@@ -98,7 +93,6 @@ struct Unwatched {
   [[nodiscard]] Span during(CallPhase) const { return {}; }
   void turned(bool) const {}
   static constexpr bool follows() { return false; }
-  void spent(CallPhase) const {}
   void step(std::size_t) const {}
   void begins(const void*, Direction, Rank, const auto&, int) const {}
   void done(const auto&, std::int64_t = 0) const {}

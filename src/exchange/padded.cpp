@@ -6,7 +6,7 @@
 
 #include "exchange/plan.hpp"
 #include "model/threshold.hpp"
-#include "mpi/native.hpp"
+#include "mpi/mpi.hpp"
 #include "mpi/outcome.hpp"
 #include "team/agreement.hpp"
 
@@ -80,8 +80,7 @@ int Padded::begin(const Invocation& call) {
   const auto phase = Watch(call.observer).during(CallPhase::native);
   const int count = static_cast<int>(stride_);
   const ErrorsReturn quiet(call.peers->comm);
-  return quiet.error_of(
-      native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.peers->comm));
+  return quiet.error_of(PMPI_Alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.peers->comm));
 }
 
 }  // namespace swapmeet

@@ -3,7 +3,6 @@
 /// reports the error in its own way.
 #include "api/export.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/native.hpp"
 #include "interpose/foreign.hpp"
 #include "interpose/given_arguments.hpp"
 #include "interpose/serve.hpp"
@@ -74,17 +73,16 @@ int before_own_function(Handle handle) {
 }  // namespace swapmeet
 
 using swapmeet::Handle;
-using swapmeet::native;
 
 // An entry point: it serves the call, or passes it to the host MPI. An exception ends the call with an error on this
 // rank. Errors are raised outside of the guard, since the application's error handler may throw. `shape` is that of the
 // parameters (interpose/given_arguments.hpp).
-#define SWAPMEET_BLOCKING(name, Name, shape, function, underneath, Count, Displacement)                             \
+#define SWAPMEET_BLOCKING(name, Name, shape, function, Count, Displacement)                                         \
   SWAPMEET_NAMED(name, (SWAPMEET_PARAMETERS_##shape(Count, Displacement), Handle comm)) {                           \
     constexpr swapmeet::Collective collective = swapmeet::Collective::function;                                     \
     const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                             \
     swapmeet::Communicator* const known = swapmeet::recent().find(user);                                            \
-    if (swapmeet::left_to_host(collective, known)) return native().underneath(SWAPMEET_HERE_##shape, user);         \
+    if (swapmeet::left_to_host(collective, known)) return swapmeet::Name(SWAPMEET_HERE_##shape, user);              \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                        \
       return swapmeet::pass_on(#Name, SWAPMEET_GIVEN_##shape, comm);                                                \
     swapmeet::CallObserver* observer = nullptr;                                                                     \
@@ -103,18 +101,17 @@ using swapmeet::native;
         error = swapmeet::raise(user, error);                                                                       \
       return error;                                                                                                 \
     }                                                                                                               \
-    error = native().underneath(SWAPMEET_HERE_##shape, user);                                                       \
+    error = swapmeet::Name(SWAPMEET_HERE_##shape, user);                                                            \
     if (observer) swapmeet::guarded([&] { return observer->call_ends(), MPI_SUCCESS; });                            \
     return error;                                                                                                   \
   }
 
 // `displacement_of_typed` is the type of displacements in the variant with a type for each block:
 // MPI_Neighbor_alltoallw takes MPI_Aint.
-#define SWAPMEET_THREE(prefix, name, size, count, displacement, displacement_of_typed)                              \
-  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoall##size, equal, name, name##size, count, displacement)          \
-  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoallv##size, unequal, name##v, name##v##size, count, displacement) \
-  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoallw##size, typed, name##w, name##w##size, count,                 \
-                   displacement_of_typed)
+#define SWAPMEET_THREE(prefix, name, size, count, displacement, displacement_of_typed)               \
+  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoall##size, equal, name, count, displacement)       \
+  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoallv##size, unequal, name##v, count, displacement) \
+  SWAPMEET_ENTRIES(SWAPMEET_BLOCKING, prefix##lltoallw##size, typed, name##w, count, displacement_of_typed)
 
 SWAPMEET_THREE(A, alltoall, , int, int, int)
 SWAPMEET_THREE(Neighbor_a, neighbor_alltoall, , int, int, MPI_Aint)

@@ -47,10 +47,16 @@ class LocalCall<int (*)(Parameters...)> {
   Function function_ = nullptr;
 };
 
-/// The MPI functions that the library calls. A function that is not listed does not link. Functions that the library
-/// itself exports are in native() instead.
+/// The MPI functions that the library calls. A function that is not listed does not link. Those that the library itself
+/// exports must be called by these names within the namespace: they are then the host MPI's.
 // clang-format off
+#define SWAPMEET_MPI_ALLTOALLS(CALL, size)                                                                             \
+  CALL(Alltoall##size) CALL(Alltoallv##size) CALL(Alltoallw##size)                                                     \
+  CALL(Ialltoall##size) CALL(Ialltoallv##size) CALL(Ialltoallw##size)                                                  \
+  CALL(Neighbor_alltoall##size) CALL(Neighbor_alltoallv##size) CALL(Neighbor_alltoallw##size)
+
 #define SWAPMEET_MPI_CALLS(CALL)                                                                                       \
+  SWAPMEET_MPI_ALLTOALLS(CALL, )                                                                                       \
   CALL(Allgather) CALL(Allreduce) CALL(Comm_call_errhandler) CALL(Comm_create) CALL(Comm_create_group)                 \
   CALL(Comm_free) CALL(Iallgather) CALL(Ibarrier)                                                                      \
   CALL(Ibcast) CALL(Improbe) CALL(Imrecv) CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block)                         \
@@ -76,7 +82,7 @@ class LocalCall<int (*)(Parameters...)> {
 // clang-format on
 
 #if MPI_VERSION >= 4
-#define SWAPMEET_MPI_LARGE_CALLS(CALL) CALL(Pack_c) CALL(Unpack_c)
+#define SWAPMEET_MPI_LARGE_CALLS(CALL) SWAPMEET_MPI_ALLTOALLS(CALL, _c) CALL(Pack_c) CALL(Unpack_c)
 #define SWAPMEET_MPI_LOCAL_LARGE_CALLS(CALL) CALL(Type_get_contents_c) CALL(Type_get_envelope_c)
 #else
 #define SWAPMEET_MPI_LARGE_CALLS(CALL)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "team/agreement.hpp"
-#include "mpi/native.hpp"
+#include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
@@ -131,8 +131,8 @@ bool exchange_ends(const std::vector<Sending>& mine, std::vector<Sending>& all, 
     std::exclusive_scan(counts->begin(), counts->end(), places->begin(), 0);
   }
   const ErrorsReturn quiet(comm);
-  return quiet.error_of(native().alltoallv(mine.data(), out.data(), from.data(), MPI_BYTE, all.data(), in.data(),
-                                           to.data(), MPI_BYTE, comm)) == MPI_SUCCESS;
+  return quiet.error_of(PMPI_Alltoallv(mine.data(), out.data(), from.data(), MPI_BYTE, all.data(), in.data(), to.data(),
+                                       MPI_BYTE, comm)) == MPI_SUCCESS;
 }
 
 /// Number of bytes of a block, at most 2^63 - 1. No program has that much memory.

@@ -1,6 +1,6 @@
 #include "session/native_start.hpp"
 
-#include "mpi/native.hpp"
+#include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
@@ -18,9 +18,9 @@ int start_equal(const void* from, const OwnedBlocks& send, const OwnedBlocks& re
   const MPI_Datatype received_type = received > 0 ? *receive.types() : MPI_BYTE;
 #if MPI_VERSION >= 4
   if (sent > INT_MAX || received > INT_MAX)
-    return native().ialltoall_c(from, sent, sent_type, receive.base(), received, received_type, comm, request);
+    return PMPI_Ialltoall_c(from, sent, sent_type, receive.base(), received, received_type, comm, request);
 #endif
-  return native().ialltoall(from, static_cast<int>(sent), sent_type, receive.base(), static_cast<int>(received),
+  return PMPI_Ialltoall(from, static_cast<int>(sent), sent_type, receive.base(), static_cast<int>(received),
                             received_type, comm, request);
 }
 
@@ -30,18 +30,17 @@ int start_unequal(Collective collective, const void* from, const OwnedBlocks& se
 #if MPI_VERSION >= 4
   if (receive.sizes().index() == 2) {
     const auto &out = std::get<2>(send.sizes()), &in = std::get<2>(receive.sizes());
-    return typed
-               ? native().ialltoallw_c(from, out.counts.data(), out.displacements.data(), send.types(), receive.base(),
-                                       in.counts.data(), in.displacements.data(), receive.types(), comm, request)
-               : native().ialltoallv_c(from, out.counts.data(), out.displacements.data(), *send.types(), receive.base(),
-                                       in.counts.data(), in.displacements.data(), *receive.types(), comm, request);
+    return typed ? PMPI_Ialltoallw_c(from, out.counts.data(), out.displacements.data(), send.types(), receive.base(),
+                                     in.counts.data(), in.displacements.data(), receive.types(), comm, request)
+                 : PMPI_Ialltoallv_c(from, out.counts.data(), out.displacements.data(), *send.types(), receive.base(),
+                                     in.counts.data(), in.displacements.data(), *receive.types(), comm, request);
   }
 #endif
   const auto &out = std::get<1>(send.sizes()), &in = std::get<1>(receive.sizes());
-  return typed ? native().ialltoallw(from, out.counts.data(), out.displacements.data(), send.types(), receive.base(),
-                                     in.counts.data(), in.displacements.data(), receive.types(), comm, request)
-               : native().ialltoallv(from, out.counts.data(), out.displacements.data(), *send.types(), receive.base(),
-                                     in.counts.data(), in.displacements.data(), *receive.types(), comm, request);
+  return typed ? PMPI_Ialltoallw(from, out.counts.data(), out.displacements.data(), send.types(), receive.base(),
+                                 in.counts.data(), in.displacements.data(), receive.types(), comm, request)
+               : PMPI_Ialltoallv(from, out.counts.data(), out.displacements.data(), *send.types(), receive.base(),
+                                 in.counts.data(), in.displacements.data(), *receive.types(), comm, request);
 }
 
 }  // namespace

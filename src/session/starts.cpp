@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpi/native.hpp"
+#include "mpi/mpi.hpp"
 #include "mpi/progress.hpp"
 #include "session/communicator.hpp"
 #include "session/duplicates.hpp"
@@ -78,7 +78,7 @@ int Starts::start_nothing(Collective collective, MPI_Request* request) {
       explain(name_of_start(collective), collective, communicator_.members(), nothing, {});
     if (communicator_.options().statistics) nothing.tally().add(0, std::chrono::nanoseconds{0}, communicator_.ranks());
   }
-  return native().ialltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, communicator_.user(), request);
+  return PMPI_Ialltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, communicator_.user(), request);
 }
 
 void Starts::close() {

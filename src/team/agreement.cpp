@@ -6,7 +6,7 @@
 
 #include "mpi/errors_return.hpp"
 #include "mpi/faults.hpp"
-#include "mpi/native.hpp"
+#include "mpi/mpi.hpp"
 #include "mpi/outcome.hpp"
 #include "team/messages.hpp"
 
@@ -57,7 +57,7 @@ int allgather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, c
 int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
   const int count = static_cast<int>(bytes);
   return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), comm,
-                 [&] { return native().alltoall(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
+                 [&] { return PMPI_Alltoall(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
 }
 
 int allreduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,

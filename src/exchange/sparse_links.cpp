@@ -14,7 +14,10 @@ bool SparseLinks::make_room() {
   try {
     under_way_[index(Channel::direct)].all.reserve(sends_.size());
     return true;
-  } catch (const std::bad_alloc&) { return false; }
+  } catch (const std::bad_alloc&) {
+    sends_ = {};
+    return false;
+  }
 }
 
 int SparseLinks::send_own(std::size_t number, bool synchronous) {
@@ -90,11 +93,11 @@ int SparseLinks::barrier_over(bool& over) {
   return error;
 }
 
-int SparseLinks::census(std::span<const SparseSend> sends, std::int64_t& expected, bool& over) {
+int SparseLinks::census(std::int64_t& expected, bool& over) {
   if (!counting_) {
     counting_ = true;
     std::ranges::fill(counts_, 0);
-    for (const SparseSend& send : sends) ++counts_[static_cast<std::size_t>(send.destination)];
+    for (const SparseSend& send : sends_) ++counts_[static_cast<std::size_t>(send.destination)];
     if (const int error = again(PMPI_Ireduce_scatter_block, counts_.data(), &counts_.back(), 1, MPI_INT, MPI_SUM,
                                 peers_.comm, &collective_))
       return error;

@@ -27,8 +27,9 @@ class SparseLinks {
   SparseLinks(const SparseLinks&) = delete;
   SparseLinks& operator=(const SparseLinks&) = delete;
 
-  /// Reserves memory for the sends of this rank's messages. Returns false if there is none; then no message may be sent.
+  /// Reserves memory for the sends of this rank's messages. Returns false if there is none; then sends() is empty.
   bool make_room();
+  std::span<const SparseSend> sends() const { return sends_; }
 
   int send_own(std::size_t number, bool synchronous);
   int send_hop(Rank to, const char* memory, std::int64_t bytes);
@@ -38,7 +39,7 @@ class SparseLinks {
   int receives_left(std::size_t& left) { return over(receives_, left); }
   int begin_barrier();
   int barrier_over(bool& over);
-  int census(std::span<const SparseSend> sends, std::int64_t& expected, bool& over);
+  int census(std::int64_t& expected, bool& over);
   int copy_own(std::size_t number, char* room) const;
 
   /// Gives up the exchange after an error. Nothing is waited for any more.

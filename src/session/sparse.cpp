@@ -49,17 +49,16 @@ int SparseExchanges::exchange(const SparseRequest& request, Arrivals& arrivals) 
   SparseLinks links(request.blocks, request.sends, members_.peers, members_.tags, ++calls_, plan.counts);
   // A rank without memory for its messages takes part without them, because the others wait for it.
   const bool sends = links.make_room();
-  const std::span<const SparseSend> messages = sends ? request.sends : std::span<const SparseSend>();
   int error = MPI_SUCCESS;
   if (plan.route) {
     using StoreAndForward = SparseForwarding<SparseLinks>;
-    auto exchange = std::make_unique<StoreAndForward>(*plan.route, messages, members_.rank, arrivals);
+    auto exchange = std::make_unique<StoreAndForward>(*plan.route, links.sends(), members_.rank, arrivals);
     error = finish(exchange, links);
     if (error) return error;
     if (exchange->lost() == StoreAndForward::Lost::memory) return MPI_ERR_NO_MEM;
     if (exchange->lost() == StoreAndForward::Lost::elsewhere) return MPI_ERR_OTHER;
   } else {
-    auto exchange = std::make_unique<SparseDirect<SparseLinks>>(messages, members_.rank, plan.choice.spec.window,
+    auto exchange = std::make_unique<SparseDirect<SparseLinks>>(links.sends(), members_.rank, plan.choice.spec.window,
                                                                 plan.choice.spec.sparse == Sparse::census, arrivals);
     error = finish(exchange, links);
     if (error) return error;

@@ -88,7 +88,7 @@ class SparseDirect {
       }
     }
     if (stage_ == Stage::closing) {
-      const int error = census_ ? fabric.census(sends_, expected_, over) : fabric.barrier_over(over);
+      const int error = census_ ? fabric.census(expected_, over) : fabric.barrier_over(over);
       if (error) return error;
       if (over) stage_ = Stage::finishing;
     } else if (stage_ == Stage::finishing && next_ == sends_.size() && under_way_ == 0 &&

@@ -36,7 +36,7 @@ struct FoundMessage {
 template <class Fabric>
 concept SparseFabric =
     requires(Fabric fabric, std::size_t number, std::size_t& left, char* room, const char* memory, std::int64_t bytes,
-             std::int64_t& expected, Rank rank, FoundMessage& found, bool& over, std::span<const SparseSend> sends) {
+             std::int64_t& expected, Rank rank, FoundMessage& found, bool& over) {
       /// Starts to send this rank's message `number` to its destination. `true`: the send completes only when the
       /// message is being received (a synchronous send).
       { fabric.send_own(number, true) } -> std::same_as<int>;
@@ -55,7 +55,7 @@ concept SparseFabric =
       { fabric.barrier_over(over) } -> std::same_as<int>;
       /// Counts, over all ranks, the messages for this rank. Either waits for the result, or must be called again until
       /// `over`.
-      { fabric.census(sends, expected, over) } -> std::same_as<int>;
+      { fabric.census(expected, over) } -> std::same_as<int>;
       /// Copies the bytes of this rank's message `number`.
       { fabric.copy_own(number, room) } -> std::same_as<int>;
     };

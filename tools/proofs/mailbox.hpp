@@ -109,9 +109,9 @@ class SparseMailbox {
 
   int begin_barrier() { return ++totals().entered, 0; }
   int barrier_over(bool& over) { return over = all_here(), 0; }
-  int census(std::span<const SparseSend> sends, std::int64_t& expected, bool& over) {
+  int census(std::int64_t& expected, bool& over) {
     if (!counted_) {
-      for (const SparseSend& send : sends) ++totals().counts[send.destination];
+      for (const SparseSend& send : sends_) ++totals().counts[send.destination];
       begin_barrier();
       counted_ = true;
     }

@@ -73,7 +73,8 @@ class SizedPayload {
   bool has_data() const { return call_.failure == MPI_SUCCESS; }
 
   /// The size of a block in the flow, in bytes: 0 if it is sent directly.
-  std::int64_t small(std::int64_t bytes) const { return bytes > direct_bytes_ ? 0 : bytes; }
+  std::int64_t small(std::int64_t bytes) const { return goes_directly(bytes) ? 0 : bytes; }
+  bool goes_directly(std::int64_t bytes) const { return bytes > direct_bytes_; }
 
   Item& item(std::int32_t block) { return all_.items[static_cast<std::size_t>(block)]; }
 
@@ -103,27 +104,26 @@ class SizedPayload {
   int start_direct() {
     if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
     const auto phase = fabric_->in_transfer_phase();
-    const auto window = [this](const std::vector<SizedState::End>& ends, const Blocks& blocks) {
-      return std::ranges::count_if(ends,
-                                   [&](const SizedState::End& end) { return blocks.bytes(end.block) > direct_bytes_; });
+    const auto number = [this](const std::vector<SizedState::End>& ends, const Blocks& blocks) {
+      return std::ranges::count_if(
+          ends, [&](const SizedState::End& end) { return goes_directly(blocks.bytes(end.block)); });
     };
     fabric_->begin_background(
-        static_cast<std::uint32_t>(std::max(window(all_.from, receive_), window(all_.to, send_))));
-    std::uint32_t received = 0, sent = 0;
-    for (const SizedState::End& end : all_.from) {
-      const std::int64_t bytes = receive_.bytes(end.block);
-      if (bytes <= direct_bytes_) continue;
-      if (const int error = fabric_->template start_background<false>(
-              received++, end.peer, memory(receive_.address(end.block), bytes, !has_data())))
+        static_cast<std::uint32_t>(std::max(number(all_.from, receive_), number(all_.to, send_))));
+    const int error = start_direct<false>(all_.from, receive_);
+    return error ? error : start_direct<true>(all_.to, send_);
+  }
+
+  template <bool is_send>
+  int start_direct(const std::vector<SizedState::End>& ends, const Blocks& blocks) {
+    std::uint32_t started = 0;
+    for (const SizedState::End& end : ends) {
+      const std::int64_t bytes = blocks.bytes(end.block);
+      if (!goes_directly(bytes)) continue;
+      if (const int error = fabric_->template start_background<is_send>(
+              started++, end.peer, memory(blocks.address(end.block), bytes, !has_data())))
         return error;
-    }
-    for (const SizedState::End& end : all_.to) {
-      const std::int64_t bytes = send_.bytes(end.block);
-      if (bytes <= direct_bytes_) continue;
-      if (const int error = fabric_->template start_background<true>(
-              sent++, end.peer, memory(send_.address(end.block), bytes, !has_data())))
-        return error;
-      all_.traffic.add(bytes);
+      if (is_send) all_.traffic.add(bytes);
     }
     return MPI_SUCCESS;
   }

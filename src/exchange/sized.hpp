@@ -105,8 +105,8 @@ class SizedPayload {
     if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
     const auto phase = fabric_->in_transfer_phase();
     const auto number = [this](const std::vector<SizedState::End>& ends, const Blocks& blocks) {
-      return std::ranges::count_if(
-          ends, [&](const SizedState::End& end) { return goes_directly(blocks.bytes(end.block)); });
+      return std::ranges::count_if(ends,
+                                   [&](const SizedState::End& end) { return goes_directly(blocks.bytes(end.block)); });
     };
     fabric_->begin_background(
         static_cast<std::uint32_t>(std::max(number(all_.from, receive_), number(all_.to, send_))));

@@ -21,7 +21,7 @@ int start_equal(const void* from, const OwnedBlocks& send, const OwnedBlocks& re
     return PMPI_Ialltoall_c(from, sent, sent_type, receive.base(), received, received_type, comm, request);
 #endif
   return PMPI_Ialltoall(from, static_cast<int>(sent), sent_type, receive.base(), static_cast<int>(received),
-                            received_type, comm, request);
+                        received_type, comm, request);
 }
 
 int start_unequal(Collective collective, const void* from, const OwnedBlocks& send, const OwnedBlocks& receive,

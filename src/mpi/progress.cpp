@@ -1,6 +1,10 @@
 #include "mpi/progress.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -26,17 +30,16 @@ std::atomic<bool> has_job{false};
 std::mutex returning_mutex;
 std::optional<ErrorsReturn>& returning = *new std::optional<ErrorsReturn>;  // never destroyed: MPI may have ended then
 std::atomic<bool> errors_return{false};
-std::atomic<bool> thread_ended{false};  ///< whether a thread has ended whose `awaits_return` was set
+std::atomic<pid_t> awaiting{0};  ///< the thread whose error may not have been returned yet, by its number
 
-/// Whether an error for which this thread asked may not be returned yet. A thread that ends does not restore the error
-/// handler itself, because it must not call MPI while another thread does: the next thread in MPI's progress does so.
-struct AwaitsReturn {
-  bool set = false;
-  ~AwaitsReturn() {
-    if (set) thread_ended = true;
-  }
-};
-thread_local AwaitsReturn awaits_return;
+pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+/// Whether the error for which a thread asked last has been returned: the thread makes progress again, or has ended. A
+/// thread that ends does not restore the error handler itself, because it must not call MPI while another thread does.
+bool has_returned() {
+  const pid_t thread = awaiting;
+  return thread == this_thread() || (syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH);
+}
 
 /// Makes errors on MPI_COMM_WORLD return, or restores its error handler. MPICH gets MPI_ERRORS_RETURN, because MPICH
 /// 5.0.2 returns no error from MPI_Wait once it has called an error handler. The function does nothing if another
@@ -44,19 +47,16 @@ thread_local AwaitsReturn awaits_return;
 void set_errors_return(bool wanted) {
   const std::unique_lock lock(returning_mutex, std::try_to_lock);
   if (!lock) return;
-  awaits_return.set = wanted;
-  if (!wanted) thread_ended = false;
+  if (wanted) awaiting = this_thread();
   if (errors_return == wanted) return;
   if (wanted) returning.emplace(MPI_COMM_WORLD, host_is_mpich ? MPI_ERRORS_RETURN : ErrorsReturn::quiet_handler());
   else returning.reset();
   errors_return = wanted;
 }
 
-/// Advances all started exchanges. An error that this thread was to return has been returned by now, since it makes
-/// progress in the host MPI again, as has that of a thread that has ended.
+/// Advances all started exchanges, and restores the error handler once it may.
 [[maybe_unused]] AdvanceResult advance() {
-  if (errors_return.load(std::memory_order_relaxed) && (awaits_return.set || thread_ended) &&
-      !ProgressThread::is_here()) [[unlikely]]
+  if (errors_return.load(std::memory_order_relaxed) && !ProgressThread::is_here() && has_returned()) [[unlikely]]
     set_errors_return(false);
   return advance_all.load(std::memory_order_relaxed)();
 }

@@ -141,6 +141,7 @@ class SettingUp {
     const std::span<const NodeRecord> records = wanted.node_records;
     const auto members = static_cast<std::uint32_t>(records.size());
     const std::int64_t used = std::ranges::max_element(records, {}, &NodeRecord::used_bytes)->used_bytes;
+    records_lost_ = used == NodeRecord::lost;
     const std::int64_t left = std::max<std::int64_t>(wanted.most_bytes - used, 0);
     const std::int64_t share = (left - (left >> parts)) / parts;
     layout_ = NodeLayout::within(members, members * static_cast<std::size_t>(share));
@@ -152,9 +153,12 @@ class SettingUp {
   Numbers in_arena(Arenas& arenas) {
     if (me() != 0 || layout_.members == 1) NodePeers::give_back(wanted_.node_records[me()], arenas);
     char* memory = nullptr;
-    std::string problem = fits_ ? take_part(wanted_.node_records.front().part, layout_, me(), arenas, memory)
-                                : "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " +
-                                      std::to_string(layout_.members) + " ranks of a node";
+    std::string problem;
+    if (fits_) problem = take_part(wanted_.node_records.front().part, layout_, me(), arenas, memory);
+    else if (records_lost_) problem = "MPI cannot gather the answers of the ranks of a node";
+    else
+      problem = "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(layout_.members) +
+                " ranks of a node";
     return attempt(NodeMemory(memory), std::move(problem));
   }
 
@@ -214,7 +218,7 @@ class SettingUp {
   const NodeGroup& group_;
   Regions& regions_;
   NodeLayout layout_;
-  bool fits_ = false;
+  bool fits_ = false, records_lost_ = false;
   std::vector<pid_t> processes_;
   std::int64_t unreadable_ = 0;
   std::string problem_;

@@ -34,12 +34,14 @@ constexpr SingleCopy single_copy(Transport transport) {
 /// The record of a rank in the exchange of parameters before the ranks of each node set up shared memory. Can be sent
 /// as bytes.
 struct NodeRecord {
-  ArenaPart part{};             ///< a part of the arena of this process, used if it is the first rank of its node
-  std::int64_t used_bytes = 0;  ///< shared memory that already counts towards the limit of this rank
+  ArenaPart part{};  ///< a part of the arena of this process, used if it is the first rank of its node
+  /// Shared memory that already counts towards the limit of this rank; `lost` for a rank whose record did not arrive.
+  std::int64_t used_bytes = 0;
   std::int64_t process = 0;
   std::uint64_t address = 0, value = 0;  ///< an address in this process and the value there, which identify the process
   std::uint64_t process_namespace = 0;   ///< PID namespace in which `process` is valid; 0: not known
   std::int64_t processors = 0;  ///< number of processors that the process sees; it may differ between containers
+  static constexpr std::int64_t lost = INT64_MAX;
 };
 
 /// The data at NodeRecord::address.

@@ -19,8 +19,9 @@ void NodeSharing::give_back_reserved() {
   records_.clear();
 }
 
-/// The records of the ranks of this node for each of `several` memories, or nothing if MPI has failed. Collective unless
-/// the records are known.
+/// The records of the ranks of this node for each of `several` memories. Where MPI has failed on this rank, the others'
+/// records leave no shared memory, so that all ranks give it up when they agree. Collective unless the records are
+/// known.
 std::vector<std::vector<NodeRecord>> NodeSharing::gather(const NodeGroup& group, std::span<Join> several) {
   Context& context = swapmeet::context();
   std::vector<std::vector<NodeRecord>> found(several.size());
@@ -34,8 +35,8 @@ std::vector<std::vector<NodeRecord>> NodeSharing::gather(const NodeGroup& group,
     mine.push_back(one.memory->reserved_ ? *one.memory->reserved_
                                          : NodePeers::reserve(context.share_bytes, context.arenas));
   if (group.allgather_bytes(mine.data(), mine.size() * sizeof(NodeRecord), all.data()) != MPI_SUCCESS) {
-    for (const NodeRecord& one : mine) NodePeers::give_back(one, context.arenas);
-    return {};
+    std::ranges::fill(all, NodeRecord{.used_bytes = NodeRecord::lost});
+    std::ranges::copy(mine, all.begin() + group.me() * std::ssize(mine));
   }
   for (std::size_t i = 0; i < all.size(); ++i) found[i % several.size()].push_back(all[i]);
   return found;
@@ -48,9 +49,7 @@ void NodeSharing::join(const Members& of, std::span<Join> several) {
   for (const Join& one : several) {
     one.memory->joined_ = true;
     one.memory->reserved_.reset();
-    if (records.empty()) one.memory->means_ = {false, false, "MPI cannot gather the answers of the ranks of a node"};
   }
-  if (records.empty()) return;
   const std::int64_t members = group.count();
   Oversubscription::of_this_process().has_ranks(members);
   // the same on all ranks of the node

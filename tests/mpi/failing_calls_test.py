@@ -377,3 +377,14 @@ def test_no_memory_for_the_neighbours_of_a_node(launch, compiled, preloaded, whe
     assert len(faults) == 16
     agree(faults)
     assert faults[1].fired == 1, "the lists are too short"
+
+
+def test_records_of_a_node_that_one_rank_does_not_get(launch, compiled, preloaded, wheel: str) -> None:
+    """All ranks give up shared memory. The others have the records, and must not wait for the rank that has none."""
+    bytes_of_record = 96  # of NodeRecord
+    library = compiled(wheel, "lost_result", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{library}", f"LOST_BYTES={bytes_of_record}"]
+    env = {"SWAPMEET_ALGORITHM": "shared-memory", "SWAPMEET_GATHERED_RANKS": "1", "SWAPMEET_FIRST_CALLS": "0"}
+    done = launch(3, [*argv, compiled(wheel, "trials"), "3"], mpi=wheel, preload=False, env=env, timeout=60)
+    assert done.returncode == 0 and done.stdout == "trials: right\n", done.stdout + done.stderr
+    assert "lost: " in done.stderr and "MPI cannot gather the answers of the ranks of a node" in done.stderr

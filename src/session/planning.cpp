@@ -1,6 +1,7 @@
 #include "session/planning.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "team/agreement.hpp"
 #include "session/context.hpp"
@@ -54,10 +55,12 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
   Options wanted = options ? *options : members_.options();
   auto team = std::make_unique<PlanTeam>(members_);
   const bool sound = request && problem.empty();
-  const bool agreed = agree_to_plan(sound ? fingerprint(options, request) : 0, *team);
+  error = agree_to_plan(sound ? fingerprint(options, request) : 0, *team);
+  if (error && sound)
+    problem = error == MPI_ERR_ARG ? "other ranks gave another spec or function, or arguments that cannot be right"
+                                   : "MPI has failed while the ranks agreed on the plan";
+  if (error) return nullptr;
   error = MPI_ERR_ARG;
-  if (sound && !agreed) problem = "other ranks gave another spec or function, or arguments that cannot be right";
-  if (!agreed) return nullptr;
   Choice choice{Spec{}, members_.refusal.empty() ? members_.device : members_.refusal};
   if (choice.reason.empty()) {
     const bool has_own_spec = options && options->algorithm;
@@ -89,13 +92,17 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
 
 /// Checks that all ranks plan the same exchange, and exchanges the numbers of `team`. `asked_for`: fingerprint() of the
 /// exchange; 0 on a rank that cannot plan it. If the ranks of nodes have joined already, records of shared memory for
-/// the plan are piggybacked, unless there are so many ranks that records are only reduced. Collective, but local on an
-/// intercommunicator.
-bool Planner::agree_to_plan(std::uint64_t asked_for, PlanTeam& team) {
-  if (members_.inter) return asked_for != 0;
-  if (!members_.gathers())
-    return same_everywhere(asked_for, members_.peers) && asked_for != 0 &&
-           (!team.team || team.team->exchange_numbers(members_.user) == MPI_SUCCESS);
+/// the plan are piggybacked, unless there are so many ranks that records are only reduced, or ranks of several jobs.
+/// Collective, but local on an intercommunicator. Returns MPI_ERR_ARG if the ranks differ, or the error of MPI.
+int Planner::agree_to_plan(std::uint64_t asked_for, PlanTeam& team) {
+  const auto agreed = [&](bool same) { return same && asked_for != 0 ? MPI_SUCCESS : MPI_ERR_ARG; };
+  if (members_.inter) return agreed(true);
+  if (!members_.team || !members_.gathers()) {
+    std::array<std::uint64_t, 2> extremes{asked_for, ~asked_for};
+    if (const int error = allreduce_once(extremes, MPI_UINT64_T, MPI_MIN, members_.peers)) return error;
+    const int differ = agreed(extremes[0] == ~extremes[1]);
+    return differ || !team.team ? differ : team.team->exchange_numbers(members_.user);
+  }
   struct PlanRecord {
     std::uint64_t asked_for;
     std::int32_t number;
@@ -104,22 +111,21 @@ bool Planner::agree_to_plan(std::uint64_t asked_for, PlanTeam& team) {
   const NodeRecord reserved = node_.joined() ? team.node.reserve() : NodeRecord{};
   std::vector<PlanRecord> all;
   const PlanRecord mine{asked_for, team.team ? team.team->number() : -1, reserved};
-  const bool heard = allgather(mine, all, members_.peers) == MPI_SUCCESS;
+  if (const int error = allgather(mine, all, members_.peers)) return error;
   std::vector<std::int32_t> numbers;
   for (const PlanRecord& one : all) {
     numbers.push_back(one.number);
     if (node_.joined()) team.node.records().push_back(one.reserved);
   }
-  if (heard && team.team) team.team->set_numbers(numbers);
-  return heard && asked_for != 0 &&
-         std::ranges::all_of(all, [&](const PlanRecord& one) { return one.asked_for == asked_for; });
+  if (team.team) team.team->set_numbers(numbers);
+  return agreed(std::ranges::all_of(all, [&](const PlanRecord& one) { return one.asked_for == asked_for; }));
 }
 
 std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request) {
   if (!members_.refusal.empty() || !members_.device.empty()) return nullptr;
   const auto planning_scope = observer_.doing(Doing::planning);
   auto team = std::make_unique<PlanTeam>(members_);
-  if (!agree_to_plan(request ? fingerprint(std::nullopt, request) : 0, *team)) return nullptr;
+  if (agree_to_plan(request ? fingerprint(std::nullopt, request) : 0, *team)) return nullptr;
   const Collective collective = request->collective;
   Choice choice = choice_for(*request, members_.options());
   const auto explain_and_decline = [&](const std::string& reason) {

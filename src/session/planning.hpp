@@ -42,7 +42,7 @@ class Planner {
   void outlives_communicator();
 
  private:
-  bool agree_to_plan(std::uint64_t asked_for, PlanTeam& team);
+  int agree_to_plan(std::uint64_t asked_for, PlanTeam& team);
 
   /// Makes a plan that executes `choice`. `for_request`: the plan is for a persistent request. Then its starts may be
   /// trials, and a plan that would only call the host MPI is a problem, because the host MPI then serves the request

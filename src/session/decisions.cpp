@@ -214,7 +214,7 @@ bool Decisions::may_try(const Spec& spec, Collective collective) const {
 Decision& Decisions::on_trial(Collective collective, const Spec& spec) {
   auto decision = std::make_unique<Decision>();
   if (spec.intra != Transport::mpi) plans_.join();
-  const bool available = unavailable(spec, node_.means()).empty();
+  const bool available = unavailable(spec, node_.means()).empty() && plans_.make_order_of(spec).empty();
   if (available && of_neighbours(collective)) neighbours_.execute_by(spec, *decision);
   else if (available && may_try(spec, collective)) execute_by(spec, collective, *decision);
   Decision& kept = keep(collective, std::move(decision), "on trial");

@@ -204,9 +204,9 @@ void OnlineTuning::learn() {
   const int before = trials_->usual(), tried = trials_->coming();
   learn_from(*trials_, communicator_.user());
   pause();
-  if (trials_->samples(tried) > 0)
-    communicator_.decisions().note({kind_of_calls(), known_[static_cast<std::size_t>(tried)].spec,
-                                    trials_->samples(tried), trials_->seconds(tried), trials_->spread_s(tried)});
+  if (trials_->samples(tried) > 0)  // of the host MPI if the arm could not be made
+    communicator_.decisions().note({kind_of_calls(), arm(tried).spec(), trials_->samples(tried),
+                                    trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.fast_paths().clear();
   const Compared compared(*trials_, known_);
   const bool explained = std::exchange(explained_, explained_ || compared);

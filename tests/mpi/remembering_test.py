@@ -114,6 +114,15 @@ def test_a_measured_order_whose_table_is_gone_is_given_up(ran, wheel: str, tmp_p
     assert "measurements of earlier runs: use=" in warning and "there is no such file" in warning
 
 
+def test_a_measured_order_whose_table_is_gone_is_not_tried(ran, wheel: str, tmp_path: Path) -> None:
+    """Another order would be measured under its name."""
+    gone = f"direct(order=topology({tmp_path}/gone.slots),window=1)"
+    file = put(tmp_path / "s", wheel, [*PAIRWISE, took(gone, 12)])
+    ran(60, **ALWAYS)
+    of_order = [one for one in _core.parse_memory(file.read_text()).evidence if "topology" in str(one.spec)]
+    assert [one.calls for one in of_order] == [9]
+
+
 def test_where_the_last_run_made_many_calls_none_is_awaited(ran, wheel: str, tmp_path: Path) -> None:
     """Of the program, which two words name: here, how many calls it makes is one of them."""
 

@@ -50,7 +50,7 @@ class Reserve {
   std::atomic<std::size_t> used_{0};
 };
 
-constexpr std::size_t most_small_bytes = 64 << 10, reserve_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_small_bytes = 64 << 10, reserve_bytes = std::size_t{4} << 20;
 /// The end of the reserve is kept for the smallest requests, which are the most frequent and must all be served.
 constexpr std::size_t smallest_bytes = 4095, for_smallest_bytes = 256 << 10;
 alignas(std::max_align_t) char memory_of_reserve[reserve_bytes];  // takes no physical memory before it is used

@@ -61,7 +61,7 @@ def test_orders_of_rings_are_as_computed_now(computed: ModuleType, dims: str) ->
     assert json.loads(done.stdout)["conflict_free"] == answer["answer"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_regrets_are_as_computed_now(computed: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROGRAM.parents[1])
     (answer,) = computed.read()["regret"][1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import limits
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,9 +88,10 @@ def test_headers_are_of_what_there_is() -> None:
 
 @pytest.mark.parametrize("spec", ["nbx", pytest.param("sparse-bruck", marks=pytest.mark.slow)])
 def test_no_memory_of_the_number_of_ranks(spec: str) -> None:
-    """What a rank takes on 10^5 ranks is what it takes on a thousand, but for the logarithm."""
-    few, many = (rehearsed(spec, ranks, messages=1, most_bytes=8) for ranks in (1_000, 100_000))
-    assert many.messages > 90_000
+    """What a rank takes on 20,000 ranks (10^5 with --all) is what it takes on a thousand, but for the logarithm."""
+    most = 100_000 if limits.everything else 20_000
+    few, many = (rehearsed(spec, ranks, messages=1, most_bytes=8) for ranks in (1_000, most))
+    assert many.messages > 0.9 * most
     assert many.working_bytes < 2 * few.working_bytes + 1000
     assert many.working_bytes < 6000
     assert many.hops <= 17

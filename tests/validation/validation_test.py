@@ -67,7 +67,7 @@ def test_estimates_meet_their_targets(system: str, cells: list[Measured]) -> Non
     assert sum(regret <= judging.MOST_LOSS for regret in regrets) / len(regrets) >= judging.LEAST_SHARE
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_committed_results_are_what_is_computed(cells: list[Measured]) -> None:
     committed = store.read(RESULTS)
     simulated = computing.simulated(sorted(RESULTS.glob("simulated-*.jsonl")), cells)

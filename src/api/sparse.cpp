@@ -11,7 +11,6 @@
 
 #include "api/export.hpp"
 #include "api/failure.hpp"
-#include "buffers/host_copy.hpp"
 #include "buffers/staging.hpp"
 
 namespace swapmeet {
@@ -83,7 +82,7 @@ Refusal mistake_in(const Given& given, const Datatype* type, Rank ranks) {
 struct Sending {
   std::vector<SparseSend> sends;
   std::vector<MPI_Aint> places;  ///< displacements if the application gave none: messages are contiguous
-  HostCopy host;
+  Staging staging;
   std::optional<Blocks> blocks;
 
   /// Checks the arguments and prepares the messages.
@@ -98,13 +97,12 @@ struct Sending {
         places.push_back(i == 0 ? 0 : places.back() + static_cast<MPI_Aint>(given.counts[i - 1]));
     }
     blocks.emplace(given.base, given.counts, given.displacements ? given.displacements : places.data(), *type);
-    if (const int error =
-            blocks->committed() ? MPI_SUCCESS : Staging::check(*blocks, 1, communicator.members().packing()))
-      return {error, ""};
-    if (may_be_on_device()) {
-      if (const int error = host.take(*blocks, given.messages, true)) return {error, ""};
-      blocks.emplace(host.instead_of(*blocks));
-    }
+    const MPI_Comm packing = communicator.members().packing();
+    if (const int error = blocks->committed() ? MPI_SUCCESS : Staging::check(*blocks, 1, packing)) return {error, ""};
+    int error = staging.take(*blocks, given.messages, {}, false);
+    if (!error && staging.in_use()) error = staging.pack(*blocks, packing);
+    if (error) return {error, ""};
+    if (staging.in_use()) blocks.emplace(staging.blocks());
     sends.reserve(number);
     for (std::size_t i = 0; i < number; ++i)
       sends.push_back({given.destinations[i], blocks->bytes(static_cast<int>(i))});

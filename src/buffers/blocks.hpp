@@ -47,23 +47,10 @@ class Blocks {
   /// are null.)
   bool operator==(const Blocks&) const = default;
 
-  /// Changes the base address.
-  void lie_at(void* base) { base_ = static_cast<char*>(base); }
-
   /// The same blocks, `by` bytes further in memory.
   Blocks moved(std::intptr_t by) const {
     Blocks blocks(*this);
     blocks.base_ += by;
-    return blocks;
-  }
-
-  /// The same blocks of unequal size at other places: block i begins `displacements[i]` bytes from address 0.
-  Blocks placed(const MPI_Count* counts, const MPI_Aint* displacements) const {
-    Blocks blocks(*this);
-    blocks.base_ = nullptr;
-    blocks.unit_ = 1;
-    blocks.counts_ = blocks.displacements_ = nullptr;
-    blocks.set(counts, displacements);
     return blocks;
   }
 

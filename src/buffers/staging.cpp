@@ -4,11 +4,21 @@
 #include <memory>
 #include <new>
 
+#include "mpi/report.hpp"
 #include "typemap/copy.hpp"
 
 namespace swapmeet {
 
 namespace {
+
+constexpr std::intptr_t alignment = 64;  // a copy has the same address modulo 64: types may rely on their alignment
+
+int cannot_copy() {
+  say_once(
+      "error: a buffer of an all-to-all is memory of a device that cannot be brought to the host and back. Use the "
+      "host MPI (SWAPMEET_ALGORITHM=native), or memory of the host.");
+  return MPI_ERR_BUFFER;
+}
 
 /// Makes a committed type that describes, relative to `address`, the data that `type` describes relative to the null
 /// pointer. It is needed because MPI_Pack of MPICH 5 refuses MPI_BOTTOM.
@@ -56,19 +66,57 @@ int in_pieces(const Part& block, const Datatype& type, Use use) {
 
 }  // namespace
 
-bool Staging::reserve(const Blocks& blocks, int count, std::span<const Rank> peers) try {
+int Staging::take(const Blocks& blocks, int count, std::span<const Rank> peers, bool unfit) try {
+  in_use_ = unfit;
+  runs_.clear();
+  if (!unfit && !may_be_on_device()) return MPI_SUCCESS;
+  equal_ = blocks.equal() && peers.empty();
   counts_.resize(static_cast<std::size_t>(count));
   displacements_.resize(static_cast<std::size_t>(count));
-  std::int64_t total = 0;
+  bytes_ = 0;
   for (int i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     counts_[at] = !peers.empty() && peers[at] == nobody ? 0 : blocks.bytes(i);
-    displacements_[at] = total;
-    total += counts_[at];
+    displacements_[at] = bytes_;
+    bytes_ += counts_[at];
   }
-  return memory_.reserve(total);
-} catch (const std::bad_alloc&) { return false; }
+  if (may_be_on_device()) find_runs(blocks);
+  in_use_ = unfit || on_device();
+  if (!in_use_) return MPI_SUCCESS;
+  if (!packs(blocks, count)) return MPI_ERR_COUNT;
+  std::int64_t room = 0;  // for a copy of one run with gaps
+  for (const Run& run : runs_)
+    if (run.driver && !run.contiguous) room = std::max<std::int64_t>(room, run.end - run.begin + alignment);
+  return memory_.reserve(bytes_ + room) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+} catch (const std::bad_alloc&) { return MPI_ERR_NO_MEM; }
 
+/// Finds the runs of the blocks, and keeps them if some are in device memory.
+void Staging::find_runs(const Blocks& blocks) {
+  bool on_device = false;
+  MPI_Datatype known = MPI_DATATYPE_NULL;
+  MPI_Count lower_bound = 0, extent = 0;  // of the data of an element of this type
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] == 0) continue;
+    const Part block = blocks.whole(static_cast<int>(i));
+    const Datatype& type = blocks.type(static_cast<int>(i));
+    if (type.handle != known) PMPI_Type_get_true_extent_x(known = type.handle, &lower_bound, &extent);
+    const std::int64_t last = (block.count - 1) * type.extent;  // the last element; the extent may be negative
+    // The sum is one of integers: an absolute address is an offset from MPI_BOTTOM, which is a null pointer.
+    const std::intptr_t begin =
+        reinterpret_cast<std::intptr_t>(block.address) + lower_bound + std::min<std::int64_t>(0, last);
+    const std::intptr_t end = begin + std::max(last, -last) + extent;
+    const DeviceDriver* const driver = device_of(reinterpret_cast<const void*>(begin));
+    on_device |= driver != nullptr;
+    Run* const before = runs_.empty() ? nullptr : &runs_.back();
+    if (before && before->end == begin && before->driver == driver && before->contiguous == type.contiguous)
+      before->end = end, before->behind = i + 1;
+    else runs_.push_back({i, i + 1, begin, end, driver, type.contiguous});
+  }
+  if (!on_device) runs_.clear();
+}
+
+/// Whether the blocks can be packed. They cannot if only MPI can pack them, one element has more bytes than an int can
+/// count, and the MPI has no large-count functions.
 bool Staging::packs(const Blocks& blocks, int ranks) {
   if (MPI_VERSION >= 4) return true;
   for (int i = 0; i < ranks; ++i)
@@ -114,7 +162,17 @@ int Staging::convert_block(const Part& block, const Datatype& type, char* bytes,
 }
 
 int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const {
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
+  if (!on_device()) return convert(blocks, 0, counts_.size(), direction, comm);
+  for (const Run& run : runs_)
+    if (const int error = run.driver ? convert_on_device(blocks, run, direction, comm)
+                                     : convert(blocks, run.first, run.behind, direction, comm))
+      return error;
+  return MPI_SUCCESS;
+}
+
+int Staging::convert(const Blocks& blocks, std::size_t first, std::size_t behind, Exchange direction,
+                     MPI_Comm comm) const {
+  for (std::size_t i = first; i < behind; ++i) {
     const Part block = blocks.whole(static_cast<int>(i));
     if (counts_[i] == 0) continue;
     const Datatype& type = blocks.type(static_cast<int>(i));
@@ -122,6 +180,22 @@ int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) co
       return error;
   }
   return MPI_SUCCESS;
+}
+
+/// Variant of convert() for a run in device memory. Data with gaps are converted in a copy of the whole run, because the
+/// bytes in the gaps must not change.
+int Staging::convert_on_device(const Blocks& blocks, const Run& run, Exchange direction, MPI_Comm comm) const {
+  const bool in = direction == Exchange::in, gaps = !run.contiguous;
+  char* const there = reinterpret_cast<char*>(run.begin);
+  char* here = memory_.memory() + (gaps ? bytes_ : displacements_[run.first]);
+  if (gaps) here += ((there - here) % alignment + alignment) % alignment;
+  const auto copy = [&](char* to, const char* from) {
+    return run.driver->copy(to, from, static_cast<std::size_t>(run.end - run.begin), there);
+  };
+  if ((in || gaps) && !copy(here, there)) return cannot_copy();
+  if (gaps)
+    if (const int error = convert(blocks.moved(here - there), run.first, run.behind, direction, comm)) return error;
+  return in || copy(there, here) ? MPI_SUCCESS : cannot_copy();
 }
 
 int Staging::copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm,

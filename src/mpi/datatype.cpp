@@ -102,6 +102,11 @@ const Datatype& byte_type() {
   return byte;
 }
 
+const Datatype& packed_type() {
+  static const Datatype packed{MPI_PACKED, 1, 1, true, true, true};
+  return packed;
+}
+
 const Datatype& Datatypes::ask(MPI_Datatype handle) {
   if (&known_[next_ % known_.size()] == last_) ++next_;
   if (!is_type(handle)) throw MpiError(MPI_ERR_TYPE);

@@ -33,8 +33,9 @@ int copy_type(MPI_Datatype type, MPI_Datatype* copy);
 /// the type, for as long as the type lives.
 void remember_committed(const Datatype& type);
 
-/// The datatype MPI_BYTE.
+/// The datatypes MPI_BYTE and MPI_PACKED.
 const Datatype& byte_type();
+const Datatype& packed_type();
 
 /// Looks up datatypes in MPI. The last few predefined types are cached here. For derived types, the costly properties
 /// are kept as an attribute of the type, which ends with it. One thread may use it at a time.

@@ -125,7 +125,7 @@ SWAPMEET_MPI_LOCAL_LARGE_CALLS(SWAPMEET_DECLARE)
   CONSTANT(ompi_mpi_errors_return) CONSTANT(ompi_mpi_group_null) CONSTANT(ompi_mpi_info_null) CONSTANT(ompi_mpi_int)   \
   CONSTANT(ompi_mpi_int32_t) CONSTANT(ompi_mpi_int64_t)                                                                \
   CONSTANT(ompi_mpi_op_max) CONSTANT(ompi_mpi_op_min)                                                                  \
-  CONSTANT(ompi_mpi_op_sum) CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)                                    \
+  CONSTANT(ompi_mpi_op_sum) CONSTANT(ompi_mpi_packed) CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)          \
   SWAPMEET_OPEN_MPI_ERRORS_ABORT(CONSTANT)
 
 // clang-format on

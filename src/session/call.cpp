@@ -17,17 +17,13 @@ std::uint64_t Arguments::sent_bytes() const {
 }
 
 void CopyMemory::release() {
-  send_staging.release();
-  receive_staging.release();
-  send_host_copy.release();
-  receive_host_copy.release();
+  send.release();
+  receive.release();
 }
 
 void CopyMemory::lose() {
-  send_staging.lose();
-  receive_staging.lose();
-  send_host_copy.lose();
-  receive_host_copy.lose();
+  send.lose();
+  receive.lose();
 }
 
 const char* exceeded_limit(const Plan& plan, bool in_place, std::int64_t block_bytes, const Options& options) {
@@ -115,38 +111,20 @@ void Call::prepare(Exchange& exchange, Invocation& invocation, MPI_Comm packing)
   if (invocation.failure || needs_no_copies(exchange)) return;
   copies_ = true;
   const auto phase = Watch(observer_).during(CallPhase::copy);
-  invocation.failure = bring_to_host();
-  if (!invocation.failure) invocation.failure = stage();
+  invocation.failure = stage();
 }
 
-/// Replaces blocks that are in device memory by copies in host memory. Returns an MPI error code.
-int Call::bring_to_host() {
-  if (!may_be_on_device()) return MPI_SUCCESS;
-  HostCopy &out = memory_.send_host_copy, &in = memory_.receive_host_copy;
-  const bool some_bytes_stay = arguments_.in_place || arguments_.neighbourhood;
-  int error = in.take(arguments_.receive, arguments_.blocks.in, some_bytes_stay);
-  if (!error && !arguments_.in_place) error = out.take(arguments_.send, arguments_.blocks.out, true);
-  used_device_ = in.device() || out.device();
-  if (error) return error;
-  receive_.emplace(in.instead_of(arguments_.receive));
-  send_.emplace(arguments_.in_place ? *receive_ : out.instead_of(arguments_.send));
-  return MPI_SUCCESS;
-}
-
-/// Replaces blocks that the exchange cannot use by staging memory. Returns an MPI error code; then it replaces none.
+/// Replaces blocks that the exchange cannot use where they lie by staging memory. Returns an MPI error code; then it
+/// replaces none.
 int Call::stage() {
-  Staging &out = memory_.send_staging, &in = memory_.receive_staging;
-  const Rank sent_blocks = arguments_.sent_blocks();
-  if ((stages_send_ && !Staging::packs(*send_, sent_blocks)) ||
-      (stages_receive_ && !Staging::packs(*receive_, arguments_.blocks.in)))
-    return MPI_ERR_COUNT;
-  if ((stages_send_ && !out.reserve(*send_, sent_blocks, arguments_.to())) ||
-      (stages_receive_ && !in.reserve(*receive_, arguments_.blocks.in, arguments_.from())))
-    return MPI_ERR_NO_MEM;
-  if (stages_send_)
-    if (const int error = out.pack(*send_, packing_)) return error;
-  if (stages_send_) send_.emplace(out.blocks());
-  if (stages_receive_) receive_.emplace(in.blocks());
+  Staging &out = memory_.send, &in = memory_.receive;
+  int error = in.take(arguments_.receive, arguments_.blocks.in, arguments_.from(), stages_receive_);
+  if (!error) error = out.take(arguments_.send, arguments_.sent_blocks(), arguments_.to(), stages_send_);
+  if (!error && out.in_use()) error = out.pack(arguments_.send, packing_);
+  used_device_ = in.on_device() || out.on_device();
+  if (error) return error;
+  if (out.in_use()) send_.emplace(out.blocks());
+  if (in.in_use()) receive_.emplace(in.blocks());
   return MPI_SUCCESS;
 }
 
@@ -155,18 +133,11 @@ int Call::end(int error) {
   if (!copies_) [[likely]]
     return error;
   const auto phase = Watch(observer_).during(CallPhase::copy);
-  if (!error) error = unstage();
+  if (!error && memory_.receive.in_use())
+    error = again([&] { return memory_.receive.unpack(arguments_.receive, packing_); });
   if (exchange_->broken()) memory_.lose();
   else memory_.release();
   return error;
-}
-
-int Call::unstage() {
-  if (stages_receive_) {
-    const Blocks blocks = memory_.receive_host_copy.instead_of(arguments_.receive);
-    if (const int error = again([&] { return memory_.receive_staging.unpack(blocks, packing_); })) return error;
-  }
-  return memory_.receive_host_copy.give_back();
 }
 
 int Call::test_host() {

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "buffers/host_copy.hpp"
 #include "buffers/staging.hpp"
 #include "exchange/plan.hpp"
 #include "observe/statistics.hpp"
@@ -23,8 +22,7 @@ struct Decision;
 
 /// Memory for copies of the blocks of a call. It is used by one call at a time.
 struct CopyMemory {
-  HostCopy send_host_copy, receive_host_copy;
-  Staging send_staging, receive_staging;
+  Staging send, receive;
 
   /// Ends the use of the copies, and frees memory that is too large to keep.
   void release();
@@ -109,9 +107,7 @@ class Call {
   int check_uncommitted(MPI_Comm packing) const;
   int run_with_copies(Exchange& exchange, Invocation invocation, MPI_Comm packing, bool& sent);
   void prepare(Exchange& exchange, Invocation& invocation, MPI_Comm packing);
-  int bring_to_host();
   int stage();
-  int unstage();
   int end(int error);
   int test_host();
 

@@ -25,7 +25,7 @@ struct Arguments {
   /// Number of blocks in the buffer that this rank sends from.
   Rank sent_blocks() const { return in_place ? blocks.in : blocks.out; }
 
-  /// The peer of each block of a side, as Staging::reserve() takes it. Empty if block i belongs to rank i.
+  /// The peer of each block of a side, as Staging::take() takes it. Empty if block i belongs to rank i.
   std::span<const Rank> to() const {
     return neighbourhood ? std::span<const Rank>(neighbourhood->to) : std::span<const Rank>();
   }

@@ -22,7 +22,7 @@
 
 #include "device_driver.h"
 
-enum kind { equal, in_place, unequal, with_gaps, from_gaps, absolute, nothing, kinds };
+enum kind { equal, in_place, unequal, with_gaps, from_gaps, absolute, columns, nothing, kinds };
 enum place { on_host, on_device, shared };
 static const int step = 4; /* ints from one element to the next, if it has gaps; two of them are data */
 
@@ -74,6 +74,11 @@ static struct side make_side(int ranks, int n, enum kind kind, int gaps, enum pl
     MPI_Aint address;
     MPI_Get_address(side.buffer, &address);
     MPI_Type_create_hindexed(1, &one, &address, MPI_INT, &side.type);
+  } else if (kind == columns) {
+    MPI_Datatype column;
+    MPI_Type_vector(n, 1, ranks, MPI_INT, &column);
+    MPI_Type_create_resized(column, 0, (int)sizeof(int), &side.type);
+    MPI_Type_free(&column);
   }
   if (side.type != MPI_INT) MPI_Type_commit(&side.type);
   return side;
@@ -90,11 +95,12 @@ static void transfer(const struct side *side, void *to, const void *from) {
   else copy(to, from, side->bytes);
 }
 
-/* Writes the block between `source` and `destination` into its place at `side`, `n` being ints of data. */
-static void fill(struct side *side, int peer, int source, int destination, int n, int gaps) {
+/* Writes the block between `source` and `destination` into its place at `side`, `n` being ints of data: one behind the
+ * other, with gaps, or in a column of a matrix of so many `columns`. */
+static void fill(struct side *side, int peer, int source, int destination, int n, int gaps, int columns) {
   for (int i = 0; i < n; ++i) {
-    const int at = gaps ? (side->places[peer] + i / 2) * step + i % 2 * 2 : side->places[peer] + i;
-    side->image[at] = value(source, destination, i);
+    const int behind = columns ? columns * i + peer : side->places[peer] + i;
+    side->image[gaps ? (side->places[peer] + i / 2) * step + i % 2 * 2 : behind] = value(source, destination, i);
   }
 }
 
@@ -102,6 +108,7 @@ static void exchange(MPI_Comm comm, enum kind kind, int n) {
   int rank, ranks;
   MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &ranks);
   const int vector = kind == unequal || kind == with_gaps || kind == from_gaps, empty = kind == nothing;
+  const int width = kind == columns ? ranks : 0, count = empty ? 0 : kind == columns ? 1 : n;
   const int gaps_out = kind == with_gaps || kind == from_gaps, gaps_in = kind == with_gaps;
   struct side out = make_side(ranks, n, kind, gaps_out, send_place),
               in = make_side(ranks, n, kind, gaps_in, receive_place);
@@ -110,16 +117,16 @@ static void exchange(MPI_Comm comm, enum kind kind, int n) {
     const int sent = empty ? 0 : vector ? 2 * ((rank + 2 * peer) % (n / 2 + 1)) : n;
     const int received = empty ? 0 : vector ? 2 * ((peer + 2 * rank) % (n / 2 + 1)) : n;
     out.counts[peer] = gaps_out ? sent / 2 : sent, in.counts[peer] = gaps_in ? received / 2 : received;
-    fill(kind == in_place ? &in : &out, peer, rank, peer, sent, gaps_out);
+    fill(kind == in_place ? &in : &out, peer, rank, peer, sent, gaps_out, width);
   }
   transfer(&out, out.buffer, out.image);
   transfer(&in, in.buffer, in.image);
   void *const from = kind == in_place ? MPI_IN_PLACE : kind == absolute ? MPI_BOTTOM : out.buffer;
   void *const to = kind == absolute ? MPI_BOTTOM : in.buffer;
   if (vector) MPI_Alltoallv(from, out.counts, out.places, out.type, to, in.counts, in.places, in.type, comm);
-  else MPI_Alltoall(from, empty ? 0 : n, out.type, to, empty ? 0 : n, in.type, comm);
+  else MPI_Alltoall(from, count, out.type, to, count, in.type, comm);
   for (int peer = 0; peer < ranks; ++peer)
-    fill(&in, peer, peer, rank, gaps_in ? 2 * in.counts[peer] : in.counts[peer], gaps_in);
+    fill(&in, peer, peer, rank, gaps_in ? 2 * in.counts[peer] : in.counts[peer], gaps_in, width);
   int *const found = malloc(in.bytes);
   transfer(&out, found, out.buffer);
   must(!memcmp(found, out.image, out.bytes), "what was sent has changed", kind);

@@ -7,20 +7,19 @@
 
 #include "api/export.hpp"
 #include "api/failure.hpp"
-#include "api/request.hpp"
+#include "api/given_arguments.hpp"
 #include "session/context.hpp"
 
-using swapmeet::EqualSide;
+using swapmeet::Arguments;
+using swapmeet::call_of;
+using swapmeet::Collective;
 using swapmeet::failed;
 using swapmeet::guarded;
 using swapmeet::guarded_call;
+using swapmeet::KeptCall;
 using swapmeet::Members;
 using swapmeet::Mistake;
 using swapmeet::Planned;
-using swapmeet::Rank;
-using swapmeet::Request;
-using swapmeet::to_text;
-using swapmeet::UnequalSide;
 
 struct swapmeet_plan {
   std::unique_ptr<Planned> planned;
@@ -28,19 +27,35 @@ struct swapmeet_plan {
 
 namespace {
 
-/// Plans the request that `make(members, problem)` returns, unless it sets a problem. A rank with a problem, or without
-/// memory, takes part in planning nevertheless and tells the other ranks, so that all stay in step.
-template <class Make>
-int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, Make make) {
+/// The problem of a call of equal blocks that mistake_in() does not find; "" if there is none.
+std::string problem_of_equal(const Arguments& call, const Members& members) {
+  if (!call.in_place && call.send.base() == call.receive.base() && call.send.base() && call.send.count(0) > 0)
+    return to_text(Mistake{Mistake::What::same_buffer});  // with every MPI, because equal blocks would overlap
+  // The groups of an intercommunicator may send blocks of different sizes.
+  if (!members.inter && call.send.bytes(0) != call.receive.bytes(0))
+    return "a block that is sent is not as large as one that is received";
+  return "";
+}
+
+/// Plans the exchange of `given`. A rank with a problem, or without memory, takes part in planning nevertheless and tells
+/// the other ranks, so that all stay in step.
+template <class Given>
+int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, const Given& given) {
   swapmeet::Communicator* const communicator = swapmeet::known(comm);
   if (!communicator) return swapmeet::no_communicator();
   std::string problem;
-  std::optional<swapmeet::Request> request;
+  std::unique_ptr<KeptCall> call;
   std::optional<swapmeet::Options> options;
   std::unique_ptr<swapmeet_plan> made;
   const auto prepare = [&] {
     made = std::make_unique<swapmeet_plan>();
-    if (std::optional<Request> right = make(communicator->members(), problem)) request.emplace(*std::move(right));
+    const swapmeet::Degrees blocks{communicator->ranks(), communicator->ranks()};
+    problem = to_text(given.mistake(blocks));
+    if (problem.empty()) {
+      const Arguments arguments = given.arguments(*communicator, blocks);
+      if (Given::collective == Collective::alltoall) problem = problem_of_equal(arguments, communicator->members());
+      call = std::make_unique<KeptCall>(arguments);
+    }
     if (spec) {
       options = swapmeet::context().options;
       options->algorithm_from = "swapmeet_plan";
@@ -52,73 +67,43 @@ int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, Make make) {
   };
   const auto lacks = [&](int error, const char* what) { return swapmeet::set_text(problem, what), error; };
   const int lacking = guarded(prepare, lacks);
-  if (!problem.empty()) request.reset();
+  if (!problem.empty()) call.reset();
   int error = MPI_SUCCESS;
-  std::unique_ptr<Planned> planned = communicator->planner().plan(std::move(request), options, problem, error);
+  std::unique_ptr<Planned> planned = communicator->planner().plan(std::move(call), options, problem, error);
   if (!planned) return failed(lacking ? lacking : error, problem);
   made->planned = std::move(planned);
   *plan = made.release();
   return MPI_SUCCESS;
 }
 
-template <class Count>
-int plan_equal(const EqualSide<Count>& send, const EqualSide<Count>& receive, MPI_Comm comm, const char* spec,
-               swapmeet_plan** plan) {
-  return plan_on(comm, spec, plan, [&](const Members& members, std::string& problem) -> std::optional<Request> {
-    problem = to_text(mistake_in(send, receive));
-    if (problem.empty() && send.base == receive.base && send.base && send.count > 0)
-      problem = to_text({Mistake::What::same_buffer});  // with every MPI, because equal blocks would overlap
-    if (!problem.empty()) return std::nullopt;
-    const Rank ranks = members.ranks();
-    Request request = request_of(swapmeet::Collective::alltoall, send, receive, {ranks, ranks});
-    // The groups of an intercommunicator may send blocks of different sizes.
-    if (!members.inter && request.send && request.send->blocks().bytes(0) != request.receive.blocks().bytes(0))
-      problem = "a block that is sent is not as large as one that is received";
-    return request;
-  });
-}
-
-template <class Side>
-int plan_unequal(bool each, const Side& send, const Side& receive, MPI_Comm comm, const char* spec,
-                 swapmeet_plan** plan) {
-  return plan_on(comm, spec, plan, [&](const Members& members, std::string& problem) -> std::optional<Request> {
-    const Rank ranks = members.ranks();
-    problem = to_text(mistake_in(send, receive, each, ranks));
-    if (!problem.empty()) return std::nullopt;
-    return request_of(each ? swapmeet::Collective::alltoallw : swapmeet::Collective::alltoallv, send, receive,
-                      {ranks, ranks});
-  });
-}
-
 }  // namespace
 
-#define SWAPMEET_PLAN(suffix, Count, Displacement)                                                                 \
-  SWAPMEET_EXPORT int swapmeet_plan_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,  \
-                                                     void* recvbuf, Count recvcount, MPI_Datatype recvtype,        \
-                                                     MPI_Comm comm, const char* spec, swapmeet_plan** plan) {      \
-    return guarded_call([&]() -> int {                                                                             \
-      return plan_equal<Count>({sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm, spec, plan);  \
-    });                                                                                                            \
-  }                                                                                                                \
-  SWAPMEET_EXPORT int swapmeet_plan_alltoallv##suffix(                                                             \
-      const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], MPI_Datatype sendtype,          \
-      void* recvbuf, const Count recvcounts[], const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm, \
-      const char* spec, swapmeet_plan** plan) {                                                                    \
-    return guarded_call([&]() -> int {                                                                             \
-      using Side = UnequalSide<Count, Displacement>;                                                               \
-      return plan_unequal(false, Side{sendbuf, sendcounts, sdispls, &sendtype},                                    \
-                          Side{recvbuf, recvcounts, rdispls, &recvtype}, comm, spec, plan);                        \
-    });                                                                                                            \
-  }                                                                                                                \
-  SWAPMEET_EXPORT int swapmeet_plan_alltoallw##suffix(                                                             \
-      const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], const MPI_Datatype sendtypes[], \
-      void* recvbuf, const Count recvcounts[], const Displacement rdispls[], const MPI_Datatype recvtypes[],       \
-      MPI_Comm comm, const char* spec, swapmeet_plan** plan) {                                                     \
-    return guarded_call([&]() -> int {                                                                             \
-      using Side = UnequalSide<Count, Displacement>;                                                               \
-      return plan_unequal(true, Side{sendbuf, sendcounts, sdispls, sendtypes},                                     \
-                          Side{recvbuf, recvcounts, rdispls, recvtypes}, comm, spec, plan);                        \
-    });                                                                                                            \
+#define SWAPMEET_PLAN(suffix, Count, Displacement)                                                                    \
+  SWAPMEET_EXPORT int swapmeet_plan_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,     \
+                                                     void* recvbuf, Count recvcount, MPI_Datatype recvtype,           \
+                                                     MPI_Comm comm, const char* spec, swapmeet_plan** plan) {         \
+    return guarded_call([&] {                                                                                         \
+      return plan_on(comm, spec, plan, call_of<false>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));   \
+    });                                                                                                               \
+  }                                                                                                                   \
+  SWAPMEET_EXPORT int swapmeet_plan_alltoallv##suffix(                                                                \
+      const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], MPI_Datatype sendtype,             \
+      void* recvbuf, const Count recvcounts[], const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm,    \
+      const char* spec, swapmeet_plan** plan) {                                                                       \
+    return guarded_call([&] {                                                                                         \
+      return plan_on(comm, spec, plan,                                                                                \
+                     call_of<false>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)); \
+    });                                                                                                               \
+  }                                                                                                                   \
+  SWAPMEET_EXPORT int swapmeet_plan_alltoallw##suffix(                                                                \
+      const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], const MPI_Datatype sendtypes[],    \
+      void* recvbuf, const Count recvcounts[], const Displacement rdispls[], const MPI_Datatype recvtypes[],          \
+      MPI_Comm comm, const char* spec, swapmeet_plan** plan) {                                                        \
+    return guarded_call([&] {                                                                                         \
+      return plan_on(                                                                                                 \
+          comm, spec, plan,                                                                                           \
+          call_of<false>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes));          \
+    });                                                                                                               \
   }
 
 SWAPMEET_PLAN(, int, int)

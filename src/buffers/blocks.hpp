@@ -1,5 +1,5 @@
 /// One side of an all-to-all: the address, the count and the datatype of each block. It refers to the application's
-/// arrays and to the datatypes, which must outlive it.
+/// arrays and to the datatypes, or to copies (kept_arrays.hpp), which must outlive it.
 #pragma once
 
 #include <span>
@@ -19,12 +19,6 @@ class Blocks {
     set(counts, displacements);
   }
 
-  /// A combination of arrays that OwnedBlocks needs in order to compile; no call has it.
-  Blocks(const void* base, const int* counts, const MPI_Aint* displacements, const Datatype& type)
-      : Blocks(base, type) {
-    set(counts, displacements);
-  }
-
   /// Blocks of MPI_Alltoallv_c, and of staging memory.
   Blocks(const void* base, const MPI_Count* counts, const MPI_Aint* displacements, const Datatype& type)
       : Blocks(base, type) {
@@ -39,13 +33,24 @@ class Blocks {
     set(counts, displacements);
     unit_ = 1;
     types_apart_ = 1;
-    for (const Datatype& type : types)
-      contiguous_ &= type.contiguous, mapped_ &= type.mapped(), committed_ &= type.committed;
+    judge(types);
   }
 
   /// Whether two sides are the same blocks in memory. (Comparing base addresses is not sufficient: with MPI_BOTTOM all
   /// are null.)
   bool operator==(const Blocks&) const = default;
+
+  /// Changes the base address.
+  void lie_at(const void* base) { base_ = static_cast<char*>(const_cast<void*>(base)); }
+
+  /// Refers to these copies of the types from now on, and to those of the arrays unless all blocks are equal.
+  void refer_to(const MPI_Count* counts, const MPI_Aint* displacements, std::span<const Datatype> types) {
+    first_type_ = types.data();
+    judge(types);
+    if (equal()) return;
+    counts_ = displacements_ = nullptr;
+    set(counts, displacements);
+  }
 
   /// The same blocks, `by` bytes further in memory.
   Blocks moved(std::intptr_t by) const {
@@ -57,6 +62,10 @@ class Blocks {
   /// Whether all blocks have the same count and begin at equal distances (MPI_Alltoall).
   bool equal() const { return !counts_ && !large_counts_; }
 
+  /// Whether each block has a type of its own (MPI_Alltoallw), or all have the same.
+  bool has_type_for_each() const { return types_apart_ == 1; }
+
+  void* base() const { return base_; }
   std::int64_t count(int i) const { return counts_ ? counts_[i] : large_counts_ ? large_counts_[i] : count_; }
   std::int64_t displacement(int i) const {
     return displacements_ ? displacements_[i] : large_displacements_ ? large_displacements_[i] : i * count_;
@@ -92,6 +101,11 @@ class Blocks {
       : base_(static_cast<char*>(const_cast<void*>(base))), first_type_(&type), unit_(type.extent),
         contiguous_(type.contiguous), mapped_(type.mapped()), committed_(type.committed) {}
 
+  void judge(std::span<const Datatype> types) {
+    contiguous_ = mapped_ = committed_ = true;
+    for (const Datatype& type : types)
+      contiguous_ &= type.contiguous, mapped_ &= type.mapped(), committed_ &= type.committed;
+  }
   void set(const int* counts, const int* displacements) {
     counts_ = counts;
     displacements_ = displacements;

@@ -2,9 +2,10 @@
 /// Fortran bindings and profiling tools call the latter. Calls with invalid arguments are passed to the host MPI, which
 /// reports the error in its own way.
 #include "api/export.hpp"
+#include "api/given_arguments.hpp"
 #include "mpi/guard.hpp"
 #include "interpose/foreign.hpp"
-#include "interpose/given_arguments.hpp"
+#include "interpose/parameters.hpp"
 #include "interpose/serve.hpp"
 
 #include <swapmeet/swapmeet.h>
@@ -76,7 +77,7 @@ using swapmeet::Handle;
 
 // An entry point: it serves the call, or passes it to the host MPI. An exception ends the call with an error on this
 // rank. Errors are raised outside of the guard, since the application's error handler may throw. `shape` is that of the
-// parameters (interpose/given_arguments.hpp).
+// parameters (interpose/parameters.hpp).
 #define SWAPMEET_BLOCKING(name, Name, shape, function, Count, Displacement)                                         \
   SWAPMEET_NAMED(name, (SWAPMEET_PARAMETERS_##shape(Count, Displacement), Handle comm)) {                           \
     constexpr swapmeet::Collective collective = swapmeet::Collective::function;                                     \

@@ -1,14 +1,13 @@
 /// The entry points of non-blocking and persistent all-to-alls. The library exports both the MPI_ and the PMPI_ names,
 /// as in entry.cpp.
-#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "api/export.hpp"
-#include "buffers/staging.hpp"
+#include "api/given_arguments.hpp"
 #include "interpose/foreign.hpp"
-#include "interpose/given_arguments.hpp"
+#include "interpose/parameters.hpp"
 #include "interpose/kept_types.hpp"
 #include "interpose/progressed.hpp"
 #include "mpi/guard.hpp"
@@ -58,26 +57,19 @@ Degrees degrees_of(MPI_Comm comm, bool neighbours) {
 }
 
 /// The error of the host MPI for a type of the call that has data: it may not be committed, for example. MPI_SUCCESS if
-/// there is none.
-template <class Call>
-int refused_type(const Call& call, Communicator& communicator, const Degrees& blocks) {
-  int error = MPI_SUCCESS;
-  call.for_each_type(blocks, [&](MPI_Datatype type, bool data) {
-    if (error || !data) return;
-    const Datatype& known = communicator.memory().datatypes[type];
-    if (!known.committed) error = Staging::check(known, context().alone());
-  });
-  return error;
+/// there is none. To be called before the types are copied, since copies are committed.
+int refused_type(const Arguments& arguments, Communicator& communicator) {
+  return Call(arguments, communicator.memory().copies).check_types(context().alone());
 }
 
 /// Whether the host MPI is expected to be faster. Open MPI's MPI_Ialltoallw of small blocks within a node takes less
 /// time than keeping the derived types alive that such calls usually have. Calls in place are excluded: Open MPI 5.0.11
 /// delivers wrong data in non-blocking exchanges of unequal blocks in place, on four ranks or more. Neighbourhood
 /// collectives were not measured, so the host MPI is assumed to be faster.
-template <class Call>
-bool faster_by_host(const Call& call) {
-  return of_neighbours(Call::collective) ||
-         (Call::collective == Collective::alltoallw && !host_is_mpich && call.send.base != MPI_IN_PLACE);
+template <class Given>
+bool faster_by_host(const Given& call) {
+  return of_neighbours(Given::collective) ||
+         (Given::collective == Collective::alltoallw && !host_is_mpich && call.send.base != MPI_IN_PLACE);
 }
 
 /// Whether the call is left to the host MPI because that is expected to be faster. A call is not left to it if all
@@ -85,79 +77,84 @@ bool faster_by_host(const Call& call) {
 /// when the ranks have made a decision together in a blocking call, since in the host MPI's progress one rank would
 /// decide earlier than another. Until then they are left to the host MPI, and the communicator is marked to be set up
 /// for them in the next call in which all ranks wait for one another.
-template <class Call>
-bool left_to_host(const Call& call, Communicator& communicator) {
+template <class Given>
+bool left_to_host(const Given& call, Communicator& communicator) {
   if (!faster_by_host(call)) return false;
   const auto lock = communicator.starts().lock();
-  if (!of_neighbours(Call::collective)) return !communicator.members().has_algorithm_everywhere();
-  if (communicator.decisions().decided(Call::collective, 0)) return !communicator.options().algorithm;
-  if (communicator.members().gathers()) communicator.starts().request_preparation(Call::collective, 0);
+  if (!of_neighbours(Given::collective)) return !communicator.members().has_algorithm_everywhere();
+  if (communicator.decisions().decided(Given::collective, 0)) return !communicator.options().algorithm;
+  if (communicator.members().gathers()) communicator.starts().request_preparation(Given::collective, 0);
   return true;
 }
 
 /// Whether the call has a mistake that can be found without a Communicator for `comm`. No Communicator must be made for
 /// such a call, because other ranks may not make it.
-template <class Call>
-bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
+template <class Given>
+bool mistaken_anywhere(const Given& call, MPI_Comm comm) {
   if (!is_communicator(comm)) return true;
-  if constexpr (of_neighbours(Call::collective)) return false;
-  return call.mistaken(of_unequal_blocks(Call::collective) ? degrees_of(comm, false) : Degrees{});
+  if constexpr (of_neighbours(Given::collective)) return false;
+  return call.mistaken(of_unequal_blocks(Given::collective) ? degrees_of(comm, false) : Degrees{});
 }
 
 /// Starts a non-blocking exchange in the memory of an earlier one with the same arguments but for the buffers, whose
 /// arguments were found to be right. Returns the result, or nothing if there is none.
-template <class Call>
-std::optional<int> begin_again(MPI_Comm comm, MPI_Request* request, const Call& call) {
-  if (of_neighbours(Call::collective) || !call.has_buffers()) return std::nullopt;
+template <class Given>
+std::optional<int> begin_again(MPI_Comm comm, MPI_Request* request, const Given& call) {
+  if (of_neighbours(Given::collective) || !call.has_buffers()) return std::nullopt;
   Communicator* const communicator = known_for(comm);
   StartedQueue* const queue = communicator ? communicator->starts().made_queue() : nullptr;
   if (!queue) return std::nullopt;
-  const auto alike = [&call](const Request& one) { return call.is(one); };
+  const auto alike = [&call](const Arguments& one) { return call.is(one); };
   return queue->start_again(alike, call.send.base, call.receive.base, request);
 }
 
 /// Starts a non-blocking exchange. Returns false if the call must be passed to the host MPI. Otherwise `error` is the
 /// result and `request` the application's request.
-template <class Call>
-bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
+template <class Given>
+bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Given& call) {
   if (served_by() != By::progress || !request) return false;
   if (const std::optional<int> again = begin_again(comm, request, call)) return error = *again, true;
   if (mistaken_anywhere(call, comm)) return false;
   Communicator* const communicator = communicator_of(comm, SetUp::later);
-  const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
-  if (!blocks || (of_neighbours(Call::collective) && call.mistaken(*blocks))) return false;
+  const std::optional<Degrees> blocks = communicator ? blocks_of<Given>(*communicator) : std::nullopt;
+  if (!blocks || (of_neighbours(Given::collective) && call.mistaken(*blocks))) return false;
   if (left_to_host(call, *communicator)) return false;
-  const std::int64_t block_bytes = call.block_bytes(*communicator);
-  if constexpr (Call::collective == Collective::alltoall)
-    if (host_is_mpich && block_bytes == 0 && !call.sends(*communicator))
-      return error = communicator->starts().start_nothing(Call::collective, request), true;
-  StartedQueue* const queue = communicator->starts().queue(Call::collective, block_bytes);
+  const Arguments arguments = call.arguments(*communicator, *blocks);
+  const std::int64_t block_bytes = arguments.block_bytes();
+  if (host_is_mpich && arguments.are_empty())
+    return error = communicator->starts().start_nothing(Given::collective, request), true;
+  StartedQueue* const queue = communicator->starts().queue(Given::collective, block_bytes);
   if (!queue) return false;
-  if ((call.may_pass_unchanged(block_bytes) || communicator->members().locked) &&
-      queue->goes_to_host(Call::collective, block_bytes))
+  // A call with elements, but without data, is not passed on: MPICH 5.0 divides by the size of the type.
+  const bool may_pass_unchanged = of_unequal_blocks(Given::collective) || block_bytes > 0 ||
+                                  (arguments.receive.count(0) == 0 && arguments.send.count(0) == 0);
+  if ((may_pass_unchanged || communicator->members().locked) && queue->goes_to_host(Given::collective, block_bytes))
     return false;
-  error = refused_type(call, *communicator, *blocks);
-  if (!error) error = queue->start(request_of(call, *communicator, *blocks), request);
+  error = refused_type(arguments, *communicator);
+  if (!error) error = queue->start(arguments, shared_neighbourhood_of(call, *communicator), request);
   return true;
 }
 
 /// Plans a persistent exchange. Returns as begin() does. Collective.
-template <class Call>
-bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
+template <class Given>
+bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Given& call) {
   if (served_by() != By::progress) return false;
   Communicator* const communicator = communicator_of(comm, SetUp::in_mpi_call);
   if (!communicator) return false;
   communicator->be_ready();  // first, since communicator_of() has just set it up on ranks where it did not exist
-  const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
+  const std::optional<Degrees> blocks = blocks_of<Given>(*communicator);
   if (!blocks || !communicator->members().gathers() || communicator->members().starts_on_host) return false;
-  if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
+  if (of_neighbours(Given::collective) && !communicator->options().algorithm) return false;
   end_freed_plans();
-  std::optional<Request> what;  // nothing if this rank cannot take part, which it tells the others in planning
+  std::unique_ptr<KeptCall> what;  // nullptr if this rank cannot take part, which it tells the others in planning
   std::optional<PersistentRequest> made;
   guarded(
       [&]() -> int {
-        if (!request || call.mistaken(*blocks) || refused_type(call, *communicator, *blocks)) return MPI_ERR_ARG;
-        if (made.emplace(comm)) what.emplace(request_of(call, *communicator, *blocks));
+        if (!request || call.mistaken(*blocks)) return MPI_ERR_ARG;
+        const Arguments arguments = call.arguments(*communicator, *blocks);
+        if (refused_type(arguments, *communicator)) return MPI_ERR_ARG;
+        if (made.emplace(comm))
+          what = std::make_unique<KeptCall>(arguments, shared_neighbourhood_of(call, *communicator));
         return MPI_SUCCESS;
       },
       [](int failed, const char*) { return failed; });
@@ -169,15 +166,11 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
 
 /// Keeps the derived types of a call alive whose persistent request was made by the host MPI. Returns an MPI error
 /// code.
-template <class Call>
-int keep_types_of(const Call& call, MPI_Comm comm, MPI_Request* request) {
+template <class Given>
+int keep_types_of(const Given& call, MPI_Comm comm, MPI_Request* request) {
   if (host_is_mpich) return MPI_SUCCESS;  // MPICH keeps them itself
-  const int error = guarded([&] {
-    std::vector<MPI_Datatype> types;
-    call.for_each_type(degrees_of(comm, of_neighbours(Call::collective)),
-                       [&](MPI_Datatype type, bool) { types.push_back(type); });
-    return keep_types(*request, std::move(types));
-  });
+  const int error =
+      guarded([&] { return keep_types(*request, call.types(degrees_of(comm, of_neighbours(Given::collective)))); });
   if (!error) return MPI_SUCCESS;
   PMPI_Request_free(request);
   return raise(comm, error);
@@ -210,7 +203,7 @@ using swapmeet::Handle;
 #define SWAPMEET_KEEP_plan(...) \
   if (!error) error = swapmeet::keep_types_of(__VA_ARGS__, user, request);
 
-// An entry point. `shape` is that of the parameters (interpose/given_arguments.hpp).
+// An entry point. `shape` is that of the parameters (interpose/parameters.hpp).
 #define SWAPMEET_STARTING(name, Name, shape, how, neighbours, Count, Displacement)                         \
   SWAPMEET_NAMED(name, (SWAPMEET_PARAMETERS_##shape(Count, Displacement), Handle comm,                     \
                         SWAPMEET_PARAMETER_##how MPI_Request * request)) {                                 \

@@ -4,7 +4,6 @@
 #include "engine/engine.hpp"
 #include "mpi/outcome.hpp"
 #include "session/communicator.hpp"
-#include "session/native_start.hpp"
 
 namespace swapmeet {
 
@@ -93,9 +92,10 @@ void Call::start(Exchange& exchange, Invocation invocation, MPI_Comm packing) {
 
 int Call::advance() {
   if (state_ == State::empty) return state_ = State::idle, failure_;
-  const int error = state_ == State::exchanging ? exchange_->advance() : test_host();
+  const int error = exchange_->advance();
   if (error == unfinished) return error;
-  return std::exchange(state_, State::idle) == State::exchanging ? end(error) : error;
+  state_ = State::idle;
+  return end(error);
 }
 
 /// Finds the blocks that the exchange uses: those of the application, or copies of them. An error is passed to the
@@ -140,26 +140,12 @@ int Call::end(int error) {
   return error;
 }
 
-int Call::test_host() {
-  int done = 0;
-  const int error = test_again(on_host_, done);
-  return error || done ? error : unfinished;
-}
-
 std::int64_t Call::staging_bytes(const Exchange& exchange) const {
   const bool sends = stages_send(exchange), receives = stages_receive(exchange);
   std::int64_t all = 0;
   for (Rank i = 0; sends && i < arguments_.sent_blocks(); ++i) all += arguments_.send.bytes(i);
   for (Rank i = 0; receives && i < arguments_.blocks.in; ++i) all += arguments_.receive.bytes(i);
   return all;
-}
-
-int KeptCall::start_on_host(MPI_Comm comm) {
-  MPI_Request started = MPI_REQUEST_NULL;
-  const Request& what = request();
-  const int error = start_native(what.collective, what.send ? &*what.send : nullptr, what.receive, comm, &started);
-  if (!error) runs_on_host(started);
-  return error;
 }
 
 }  // namespace swapmeet

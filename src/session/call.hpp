@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "buffers/kept_arrays.hpp"
 #include "buffers/staging.hpp"
 #include "exchange/plan.hpp"
 #include "observe/statistics.hpp"
@@ -83,14 +85,10 @@ class Call {
   /// Bytes of staging memory that `exchange` needs.
   std::int64_t staging_bytes(const Exchange& exchange) const;
 
- protected:
-  /// The host MPI executes the exchange from now on, by `request`.
-  void runs_on_host(MPI_Request request) { state_ = State::on_host, on_host_ = request; }
-
  private:
   const char* exceeded_limit_of(const Communicator& communicator, const Decision& decision) const;
 
-  enum class State : std::uint8_t { idle, empty, exchanging, on_host };
+  enum class State : std::uint8_t { idle, empty, exchanging };
 
   bool stages_send(const Exchange& exchange) const {
     return arguments_.in_place ? !exchange.swaps(arguments_.receive) : !exchange.takes(arguments_.send, false);
@@ -109,7 +107,6 @@ class Call {
   void prepare(Exchange& exchange, Invocation& invocation, MPI_Comm packing);
   int stage();
   int end(int error);
-  int test_host();
 
   const Arguments& arguments_;
   CopyMemory& memory_;
@@ -120,38 +117,41 @@ class Call {
   Exchange* exchange_ = nullptr;
   Observer* observer_ = nullptr;  ///< of the exchange
   MPI_Comm packing_ = MPI_COMM_NULL;
-  MPI_Request on_host_ = MPI_REQUEST_NULL;
   std::optional<Blocks> send_, receive_;  ///< the blocks that the exchange uses
 };
 
-/// A call that outlives the function which begins it, with copies of the arguments. It can be started many times.
+/// A call that outlives the function which begins it, with copies of all that the arguments refer to. It can be started
+/// many times.
 class KeptCall final : public Call {
  public:
-  explicit KeptCall(Request request)
-      : Call(kept_arguments_, memory_), request_(std::move(request)), kept_arguments_(request_.arguments()) {}
+  /// `neighbourhood`: that of the arguments, if they have one. Throws MpiError if a type cannot be copied.
+  explicit KeptCall(const Arguments& arguments, std::shared_ptr<const Neighbourhood> neighbourhood = nullptr)
+      : Call(kept_, memory_), kept_(arguments), neighbourhood_(std::move(neighbourhood)) {
+    received_.keep(kept_.receive, kept_.blocks.in);
+    if (kept_.in_place) kept_.send = kept_.receive;
+    else sent_.keep(kept_.send, kept_.blocks.out);
+  }
 
-  const Request& request() const { return request_; }
-
-  /// Sets the buffers of the next exchange. Requires that both sides are plain blocks, not in place.
+  /// Whether the call has two sides of predefined types, and no neighbours. Then another call with the same counts,
+  /// displacements and types can be served by it, after lie_at() has set its buffers.
+  bool suits_others() const {
+    return !kept_.in_place && !neighbourhood_ && !sent_.hold_types() && !received_.hold_types();
+  }
   void lie_at(const void* send, const void* receive) {
-    request_.send->lie_at(send);
-    request_.receive.lie_at(receive);
-    kept_arguments_.send = request_.send->blocks();
-    kept_arguments_.receive = request_.receive.blocks();
+    kept_.send.lie_at(send);
+    kept_.receive.lie_at(receive);
   }
 
-  /// Frees the datatypes of the request, after which no exchange can be started. Requires that none is under way.
+  /// Frees the copies of datatypes, after which no exchange can be started. Requires that none is under way.
   void free_types() {
-    if (request_.send) request_.send->free_types();
-    request_.receive.free_types();
+    sent_.free_types();
+    received_.free_types();
   }
-
-  /// Starts the exchange by the host MPI, on `comm`. Returns an error of MPI; then the exchange is not under way.
-  int start_on_host(MPI_Comm comm);
 
  private:
-  Request request_;
-  Arguments kept_arguments_;
+  Arguments kept_;
+  KeptArrays sent_, received_;
+  std::shared_ptr<const Neighbourhood> neighbourhood_;
   CopyMemory memory_;
 };
 

@@ -2,19 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 
 #include "buffers/blocks.hpp"
-#include "buffers/owned_blocks.hpp"
 #include "schedule/collective.hpp"
 #include "schedule/schedule.hpp"
 #include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
 
-/// The arguments of a call, in which no mistake was found. They refer to the application's arrays and to the datatypes.
+/// The arguments of a call, in which no mistake was found. They refer to the application's arrays and to the datatypes,
+/// or to the copies that a KeptCall has made of them.
 struct Arguments {
   Collective collective;
   bool in_place;
@@ -43,20 +41,5 @@ struct Arguments {
 /// How a call goes on when its arguments are known. The application waits in it (`now`), or the call has returned to the
 /// application (`started`), and the rest must not wait.
 enum class Begun : std::uint8_t { now, started };
-
-/// The arguments of a call that outlives the function which received them: copies of the arrays and of the datatypes.
-struct Request {
-  Collective collective;
-  std::optional<OwnedBlocks> send;  ///< nothing: MPI_IN_PLACE
-  OwnedBlocks receive;
-  Degrees blocks;                                        ///< number of blocks sent and received
-  std::shared_ptr<const Neighbourhood> neighbourhood{};  ///< nullptr: not an exchange with neighbours
-
-  /// The arguments, which refer to this object.
-  Arguments arguments() const {
-    const Blocks received = receive.blocks();
-    return {collective, !send, send ? send->blocks() : received, received, blocks, neighbourhood.get()};
-  }
-};
 
 }  // namespace swapmeet

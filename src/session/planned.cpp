@@ -16,20 +16,21 @@ PlanTeam::PlanTeam(const Members& members) : peers(members.user) {
   peers.team = &*team;
 }
 
-Planned::Planned(Request request, PreparedExchange prepared, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
-                 double expected_seconds, const Members& members)
-    : call_(std::move(request)), prepared_(std::move(prepared)), team_(std::move(team)),
+Planned::Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std::unique_ptr<PlanTeam> team,
+                 std::uint16_t exchanges, double expected_seconds, const Members& members)
+    : call_(std::move(call)), prepared_(std::move(prepared)), team_(std::move(team)),
       goes_on_in_progress_(!team_->by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(prepared_.spec)) {
   const auto decide = [&](Decision& decision, Exchange* exchange) {
     decision.exchange = exchange;
     decision.reason = prepared_.reason;
     decision.least_bytes = decision.most_bytes = -1;  // it serves this plan only
-    decision.collective = call_.arguments().collective;
+    decision.collective = call_->arguments().collective;
     decision.ranks = members.ranks();
   };
   decide(usual_, prepared_.exchange.get());
   decide(single_, prepared_.single.get());
+  if (!prepared_.exchange) native_.emplace(call_->arguments());
   if (prepared_.single) {
     tuning_.emplace(members, team_->peers, name_of_plan(usual_.collective), usual_, [this] { return &single_; });
     settling_.emplace();
@@ -52,8 +53,8 @@ void Planned::count() {
 }
 
 int Planned::start() {
-  if (on_host()) return call_.start_on_host(team_->peers.comm);
-  if (counts_) counted_.begin(call_.arguments());
+  if (on_host()) return native_->start(team_->peers.comm);
+  if (counts_) counted_.begin(call_->arguments());
   settles_ = tuning_ && tuning_->begins(PMPI_Wtime());
   if (!settles_) begin();
   return MPI_SUCCESS;
@@ -61,7 +62,7 @@ int Planned::start() {
 
 void Planned::begin() {
   if (tuning_) decision_ = &tuning_->next();
-  call_.start(*decision_->exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
+  call_->start(*decision_->exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
 }
 
 /// Advances the agreement on trials. Returns whether it is over.
@@ -77,7 +78,7 @@ void Planned::advance() {
     settles_ = false;
     error = guarded([this] { return begin(), MPI_SUCCESS; });
   }
-  if (!error) error = call_.advance();
+  if (!error) error = on_host() ? native_->advance() : call_->advance();
   if (error != unfinished) over(error);
 }
 
@@ -97,7 +98,7 @@ Ongoing::Rest Planned::rest() { return rest_with(team_->node.peers()); }
 
 std::optional<SentTraffic> Planned::traffic() const {
   if (on_host()) return std::nullopt;
-  return prepared_.exchange->traffic(call_.arguments().send);
+  return prepared_.exchange->traffic(call_->arguments().send);
 }
 
 std::int64_t Planned::scratch_bytes() const {
@@ -107,8 +108,8 @@ std::int64_t Planned::scratch_bytes() const {
 }
 
 std::int64_t Planned::scratch_bytes_of(const Exchange& exchange) const {
-  const Arguments& arguments = call_.arguments();
-  std::int64_t bytes = exchange.peak_bytes() + call_.staging_bytes(exchange);
+  const Arguments& arguments = call_->arguments();
+  std::int64_t bytes = exchange.peak_bytes() + call_->staging_bytes(exchange);
   if (arguments.collective == Collective::alltoall)
     bytes += (exchange.working_blocks() - arguments.blocks.out - arguments.blocks.in) * arguments.send.bytes(0);
   return bytes;

@@ -11,6 +11,7 @@
 #include "exchange/exchange.hpp"
 #include "session/call.hpp"
 #include "session/decision.hpp"
+#include "session/native_exchange.hpp"
 #include "session/node_sharing.hpp"
 #include "session/under_way.hpp"
 #include "team/steps.hpp"
@@ -45,8 +46,8 @@ struct PlanTeam {
 class Planned final : public Ongoing {
  public:
   /// An exchange of `members`. `expected_seconds`: negative if not known.
-  Planned(Request request, PreparedExchange prepared, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
-          double expected_seconds, const Members& members);
+  Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std::unique_ptr<PlanTeam> team,
+          std::uint16_t exchanges, double expected_seconds, const Members& members);
   ~Planned() override;
 
   /// Sets a function to be called with `state` and the result when an exchange is over, by the thread that has advanced
@@ -57,15 +58,15 @@ class Planned final : public Ongoing {
   /// Counts exchanges in the statistics from now on.
   void count();
 
-  bool under_way() const override { return settles_ || call_.under_way(); }
+  bool under_way() const override { return settles_ || call_->under_way() || (native_ && native_->under_way()); }
 
   /// Starts the exchange. Requires that it is not under way. Returns an error only if it has not been started. Another
   /// error of this rank alone is not returned: the exchange ends with it, on all ranks whose data depend on this one.
   int start();
 
-  /// Frees the datatypes of the request, on which delete callbacks of the application may wait. The exchange cannot be
+  /// Frees the datatypes of the call, on which delete callbacks of the application may wait. The exchange cannot be
   /// started again. Requires that it is not under way.
-  void free_types() { call_.free_types(); }
+  void free_types() { call_->free_types(); }
 
   void advance() override;
   Rest rest() override;
@@ -85,7 +86,7 @@ class Planned final : public Ongoing {
   /// The result of the last exchange. Resets it to MPI_SUCCESS.
   int result() { return std::exchange(result_, MPI_SUCCESS); }
 
-  bool on_host() const { return !prepared_.exchange; }
+  bool on_host() const { return native_.has_value(); }
   const std::string& spec() const { return spec_text_; }
   const std::string& reason() const { return prepared_.reason; }
   const Decision& decision() const { return usual_; }
@@ -99,7 +100,8 @@ class Planned final : public Ongoing {
   void over(int error);
   std::int64_t scratch_bytes_of(const Exchange& exchange) const;
 
-  KeptCall call_;
+  const std::unique_ptr<KeptCall> call_;
+  std::optional<NativeExchange> native_;  ///< the exchange by the host MPI; nothing: the plan is executed by `exchange`
   PreparedExchange prepared_;
   /// Chooses between `exchange` and `single` of prepared_; nothing: there is no `single`.
   std::optional<StartedTuning> tuning_;

@@ -15,11 +15,11 @@ namespace {
 
 /// A number that must be equal on all ranks that plan an exchange: it stands for the collective, and for the spec if
 /// one is given. The other options are agreed on already.
-std::uint64_t fingerprint(const std::optional<Options>& options, const std::optional<Request>& request) {
+std::uint64_t fingerprint(const std::optional<Options>& options, const KeptCall* call) {
   Options asked_for;
   if (options) asked_for.algorithm = options->algorithm;
   return mixed(asked_for.fingerprint() + (options ? 1 : 0) +
-               2 * (request ? static_cast<std::uint64_t>(request->collective) : 0));
+               2 * (call ? static_cast<std::uint64_t>(call->arguments().collective) : 0));
 }
 
 /// The defect for which the host MPI's own non-blocking exchange cannot be used; nullptr: it can. The defects are those
@@ -28,34 +28,33 @@ std::uint64_t fingerprint(const std::optional<Options>& options, const std::opti
 ///   that it has received.
 /// - Not in place, it sometimes hangs, because it waits for a block of no bytes that no rank sends.
 /// - An exchange that is complete as soon as it is started, as on one rank, never frees the types of its blocks.
-const char* defect_of_native(const Request& request, Rank ranks) {
-  if (host_is_mpich || !of_unequal_blocks(request.collective)) return nullptr;
+const char* defect_of_native(Collective collective, Rank ranks) {
+  if (host_is_mpich || !of_unequal_blocks(collective)) return nullptr;
   if (ranks > 1) return "could hang";
-  return request.collective == Collective::alltoallw ? "would keep the types" : nullptr;
+  return collective == Collective::alltoallw ? "would keep the types" : nullptr;
 }
 
 }  // namespace
 
-Choice Planner::choice_for(const Request& request, const Options& wanted) {
-  if (of_neighbours(request.collective)) return neighbours_.choose();
+Choice Planner::choice_for(const Arguments& call, const Options& wanted) {
+  if (of_neighbours(call.collective)) return neighbours_.choose();
   const std::string unknown = wants_nodes(members_.shape, wanted) ? members_.find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
   if (wants_means(members_.shape, wanted)) plans_.join();
-  const std::int64_t block_bytes = request.arguments().block_bytes();
   const Means means = node_.joined() ? node_.means() : Means{};  // a plan is made at once, by means that are there
-  Choice choice = decisions_.choose(request.collective, block_bytes, wanted, means);
+  Choice choice = decisions_.choose(call.collective, call.block_bytes(), wanted, means);
   // If the host MPI serves the plan instead, the caller reports the reason.
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
   return choice;
 }
 
-std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std::optional<Options>& options,
+std::unique_ptr<Planned> Planner::plan(std::unique_ptr<KeptCall> call, const std::optional<Options>& options,
                                        std::string& problem, int& error) {
   const auto planning_scope = observer_.doing(Doing::planning);
   Options wanted = options ? *options : members_.options();
   auto team = std::make_unique<PlanTeam>(members_);
-  const bool sound = request && problem.empty();
-  error = agree_to_plan(sound ? fingerprint(options, request) : 0, *team);
+  const bool sound = call && problem.empty();
+  error = agree_to_plan(sound ? fingerprint(options, call.get()) : 0, *team);
   if (error && sound)
     problem = error == MPI_ERR_ARG ? "other ranks gave another spec or function, or arguments that cannot be right"
                                    : "MPI has failed while the ranks agreed on the plan";
@@ -66,7 +65,7 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
     const bool has_own_spec = options && options->algorithm;
     members_.find_nodes();  // for the expected time, whatever the choice needs
     while (true) {
-      choice = choice_for(*request, wanted);
+      choice = choice_for(call->arguments(), wanted);
       const std::string why_no_order = plans_.make_order_of(choice.spec);
       if (why_no_order.empty()) break;
       if (has_own_spec) {
@@ -87,7 +86,7 @@ std::unique_ptr<Planned> Planner::plan(std::optional<Request> request, const std
   const bool uses_host = (asked_for_host && (options || members_.refusal.empty())) || !members_.device.empty();
   if (choice.spec == Spec{} && !uses_host && members_.has_messages())
     choice = {*parse_spec("spread-out"), choice.reason + "; plans of the host MPI keep no order of their own"};
-  return make_planned(*std::move(request), std::move(choice), false, std::move(team), problem, error);
+  return make_planned(std::move(call), std::move(choice), false, std::move(team), problem, error);
 }
 
 /// Checks that all ranks plan the same exchange, and exchanges the numbers of `team`. `asked_for`: fingerprint() of the
@@ -121,13 +120,13 @@ int Planner::agree_to_plan(std::uint64_t asked_for, PlanTeam& team) {
   return agreed(std::ranges::all_of(all, [&](const PlanRecord& one) { return one.asked_for == asked_for; }));
 }
 
-std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request) {
+std::unique_ptr<Planned> Planner::plan_persistent(std::unique_ptr<KeptCall> call) {
   if (!members_.refusal.empty() || !members_.device.empty()) return nullptr;
   const auto planning_scope = observer_.doing(Doing::planning);
   auto team = std::make_unique<PlanTeam>(members_);
-  if (agree_to_plan(request ? fingerprint(std::nullopt, request) : 0, *team)) return nullptr;
-  const Collective collective = request->collective;
-  Choice choice = choice_for(*request, members_.options());
+  if (agree_to_plan(call ? fingerprint(std::nullopt, call.get()) : 0, *team)) return nullptr;
+  const Collective collective = call->arguments().collective;
+  Choice choice = choice_for(call->arguments(), members_.options());
   const auto explain_and_decline = [&](const std::string& reason) {
     explain(name_of_plan(collective), collective, members_, {.reason = reason, .least_bytes = -1, .most_bytes = -1},
             {});
@@ -141,24 +140,25 @@ std::unique_ptr<Planned> Planner::plan_persistent(std::optional<Request> request
   std::string problem;
   int error = MPI_SUCCESS;
   std::unique_ptr<Planned> planned =
-      make_planned(*std::move(request), std::move(choice), true, std::move(team), problem, error);
+      make_planned(std::move(call), std::move(choice), true, std::move(team), problem, error);
   if (!planned) return explain_and_decline(problem);
   explain(name_of_plan(collective), collective, members_, planned->decision(), {}, advanced_by());
   if (members_.options().statistics) planned->count();
   return planned;
 }
 
-void Planner::try_single_step(PreparedExchange& prepared, const Request& request) {
+void Planner::try_single_step(PreparedExchange& prepared, const Arguments& call) {
   // All conditions are the same on all ranks, so either all or none make the plan.
-  if (!tries(request.collective, members_.shape, members_.options()) || members_.nodes() <= 1 || !prepared.exchange ||
-      !request.send || is_single_step(prepared.spec) || !decisions_.may_try(single_step(), request.collective))
+  if (!tries(call.collective, members_.shape, members_.options()) || members_.nodes() <= 1 || !prepared.exchange ||
+      call.in_place || is_single_step(prepared.spec) || !decisions_.may_try(single_step(), call.collective))
     return;
   prepared.single = plans_.prepare({single_step()}, node_);
 }
 
-std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, bool for_request,
+std::unique_ptr<Planned> Planner::make_planned(std::unique_ptr<KeptCall> call, Choice choice, bool for_request,
                                                std::unique_ptr<PlanTeam> team, std::string& problem, int& error) {
-  const Collective collective = request.collective;
+  const Arguments& arguments = call->arguments();
+  const Collective collective = arguments.collective;
   const bool needs_messages =
       agrees_on_sizes(collective, choice.spec) || members_.sends_messages(collective, choice.spec);
   if (choice.spec != Spec{} && needs_messages && !team->has_messages()) {
@@ -167,21 +167,20 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
     return nullptr;
   }
   std::uint16_t exchanges = 0;
-  PreparedExchange prepared = prepare(std::move(choice), request, *team, exchanges);
+  PreparedExchange prepared = prepare(std::move(choice), arguments, *team, exchanges);
   if (prepared.spec == Spec{} && !for_request && !members_.inter && (team->has_messages() || members_.shape.ranks == 1))
-    if (const char* const defect = defect_of_native(request, members_.shape.ranks))
-      prepared = prepare({*parse_spec("spread-out"), prepared.reason + "; the MPI's own " + defect}, request, *team,
+    if (const char* const defect = defect_of_native(collective, members_.shape.ranks))
+      prepared = prepare({*parse_spec("spread-out"), prepared.reason + "; the MPI's own " + defect}, arguments, *team,
                          exchanges);
   team->node.give_back_reserved();  // if the plan does not use it
-  if (for_request) try_single_step(prepared, request);
+  if (for_request) try_single_step(prepared, arguments);
   team->by_mpi = !prepared.exchange || members_.sends_messages(collective, prepared.spec);
   std::unique_ptr<Planned> planned;
   try {
     if (survives_faults) planned_.reserve(planned_.size() + 1);
-    const double expected =
-        prepared.exchange && !for_request ? expected_seconds(prepared.spec, request.arguments()) : -1;
-    planned = std::make_unique<Planned>(std::move(request), std::move(prepared), std::move(team), exchanges, expected,
-                                        members_);
+    const double expected = prepared.exchange && !for_request ? expected_seconds(prepared.spec, arguments) : -1;
+    planned =
+        std::make_unique<Planned>(std::move(call), std::move(prepared), std::move(team), exchanges, expected, members_);
   } catch (const std::bad_alloc&) {}
   enum : std::int64_t { there, on_host, no_memory };  // from the best case to the worst
   std::int64_t worst = !planned ? no_memory : for_request && planned->on_host() ? on_host : there;
@@ -198,7 +197,7 @@ std::unique_ptr<Planned> Planner::make_planned(Request request, Choice choice, b
   return planned;
 }
 
-PreparedExchange Planner::prepare(Choice choice, const Request& request, PlanTeam& team, std::uint16_t& exchanges) {
+PreparedExchange Planner::prepare(Choice choice, const Arguments& call, PlanTeam& team, std::uint16_t& exchanges) {
   PreparedExchange prepared{choice.spec, std::move(choice.reason)};
   const auto leave_to_host = [&](const char* why) {
     prepared.exchange.reset();
@@ -206,25 +205,23 @@ PreparedExchange Planner::prepare(Choice choice, const Request& request, PlanTea
     return PreparedExchange{Spec{}, why};
   };
   const Spec& spec = prepared.spec;
-  const bool neighbours = of_neighbours(request.collective);
-  const bool sized = agrees_on_sizes(request.collective, spec);
+  const bool neighbours = of_neighbours(call.collective);
+  const bool sized = agrees_on_sizes(call.collective, spec);
   // native(sizes=padded) for unequal blocks is an exchange of this library: of padded blocks, in one step.
   if (spec.family == Family::native && !sized) return prepared;
   // Shared memory of its own: several plans are under way at a time, and advance in any order.
   prepared.exchange = plans_.prepare({spec, sized, neighbours ? &neighbours_.known() : nullptr}, team.node, false);
   if (spec.intra != Transport::mpi && !team.node.peers()) return leave_to_host("no shared memory is left for the plan");
   if (!prepared.exchange) return leave_to_host(no_plan);
-  const Arguments arguments = request.arguments();
   if (sized) {
     auto& sized_plan = static_cast<SizedPlan&>(*prepared.exchange);
-    if (!sized_plan.agree(arguments.send, arguments.receive, members_.options().scratch_limit_bytes,
-                          {&team.peers, ++exchanges}))
+    if (!sized_plan.agree(call.send, call.receive, members_.options().scratch_limit_bytes, {&team.peers, ++exchanges}))
       sized_plan.send_all_directly();
     return prepared;
   }
   if (neighbours && !neighbours_.few_requests(*prepared.exchange)) return leave_to_host(too_many_requests);
-  if (const char* const limit = exceeded_limit(static_cast<const Plan&>(*prepared.exchange), arguments.in_place,
-                                               arguments.block_bytes(), members_.options()))
+  if (const char* const limit = exceeded_limit(static_cast<const Plan&>(*prepared.exchange), call.in_place,
+                                               call.block_bytes(), members_.options()))
     return leave_to_host(limit);
   return prepared;
 }

@@ -25,15 +25,15 @@ class Planner {
       : members_(members), observer_(observer), node_(node), plans_(plans), neighbours_(neighbours),
         decisions_(decisions) {}
 
-  /// Plans an exchange by `options` (none: those of the communicator). `problem`: why `request` is missing on this
+  /// Plans an exchange by `options` (none: those of the communicator). `problem`: why `call` is missing on this
   /// rank, or "". Collective; may wait. Returns nullptr on all ranks if one has a problem; on an intercommunicator only
   /// on ranks with a problem. Then `error` and `problem` describe it.
-  std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options,
+  std::unique_ptr<Planned> plan(std::unique_ptr<KeptCall> call, const std::optional<Options>& options,
                                 std::string& problem, int& error);
 
   /// Plans an exchange for a persistent request, by the options of the communicator. Collective. Returns nullptr on all
   /// ranks if the host MPI serves the request.
-  std::unique_ptr<Planned> plan_persistent(std::optional<Request> request);
+  std::unique_ptr<Planned> plan_persistent(std::unique_ptr<KeptCall> call);
 
   /// Ends all waiting in exchanges that were planned here. Local.
   void revoke();
@@ -47,17 +47,17 @@ class Planner {
   /// Makes a plan that executes `choice`. `for_request`: the plan is for a persistent request. Then its starts may be
   /// trials, and a plan that would only call the host MPI is a problem, because the host MPI then serves the request
   /// itself. `team`: the ranks of the plan. Collective. Returns nullptr on all ranks if there is a problem.
-  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request,
+  std::unique_ptr<Planned> make_planned(std::unique_ptr<KeptCall> call, Choice choice, bool for_request,
                                         std::unique_ptr<PlanTeam> team, std::string& problem, int& error);
   /// Prepares starts of a plan to try single_step(), where it may be faster. Collective.
-  void try_single_step(PreparedExchange& prepared, const Request& request);
+  void try_single_step(PreparedExchange& prepared, const Arguments& call);
 
-  /// The choice for a plan of `request` by the options `wanted`. Collective.
-  Choice choice_for(const Request& request, const Options& wanted);
+  /// The choice for a plan of `call` by the options `wanted`. Collective.
+  Choice choice_for(const Arguments& call, const Options& wanted);
 
   /// Makes the exchange of a plan of `team`. `exchanges`: number of exchanges of the plan so far, which agreements
   /// increase. Collective.
-  PreparedExchange prepare(Choice choice, const Request& request, PlanTeam& team, std::uint16_t& exchanges);
+  PreparedExchange prepare(Choice choice, const Arguments& call, PlanTeam& team, std::uint16_t& exchanges);
 
   /// The expected time of such an exchange in seconds, by the description of the machine on which choices rest;
   /// negative if it cannot be priced. Unequal blocks count by the mean of those that this rank sends. Local.

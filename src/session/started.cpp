@@ -21,8 +21,9 @@ namespace swapmeet {
 
 /// An exchange and the application's request for it.
 struct StartedQueue::StartedExchange {
-  StartedExchange(Request what, std::shared_ptr<IdleExchanges> from)
-      : call(std::move(what)), returns_to(std::move(from)) {}
+  StartedExchange(const Arguments& what, std::shared_ptr<const Neighbourhood> neighbourhood,
+                  std::shared_ptr<IdleExchanges> from)
+      : call(what, std::move(neighbourhood)), returns_to(std::move(from)) {}
 
   Collective collective() const { return call.arguments().collective; }
 
@@ -57,10 +58,10 @@ struct StartedQueue::IdleExchanges {
     return error;
   }
 
-  std::unique_ptr<StartedExchange> take(const std::function<bool(const Request&)>& alike) {
+  std::unique_ptr<StartedExchange> take(const std::function<bool(const Arguments&)>& alike) {
     const std::lock_guard lock(mutex);
     const auto found = std::ranges::find_if(
-        all, [&](const std::unique_ptr<StartedExchange>& one) { return alike(one->call.request()); });
+        all, [&](const std::unique_ptr<StartedExchange>& one) { return alike(one->call.arguments()); });
     if (found == all.end()) return nullptr;
     std::unique_ptr<StartedExchange> one = std::move(*found);
     all.erase(found);
@@ -70,9 +71,7 @@ struct StartedQueue::IdleExchanges {
   /// Keeps an exchange for reuse, unless it holds types of the application, is not executed by a plan of this library,
   /// or belongs to old decisions.
   void give(std::unique_ptr<StartedExchange> one) {
-    const Request& request = one->call.request();
-    if (of_neighbours(request.collective) || !request.send || !request.send->is_plain() || !request.receive.is_plain())
-      return;
+    if (!one->call.suits_others()) return;
     const std::lock_guard lock(mutex);
     if (closed || one->generation != generation || one->error || !one->decision || !one->decision->plan) return;
     if (all.size() == most) all.erase(all.begin());
@@ -128,11 +127,12 @@ void StartedQueue::decide_anew() {
   lanes_.clear();
 }
 
-int StartedQueue::start(Request what, MPI_Request* request) {
-  return begin(std::make_unique<StartedExchange>(std::move(what), idle_), request);
+int StartedQueue::start(const Arguments& what, std::shared_ptr<const Neighbourhood> neighbourhood,
+                        MPI_Request* request) {
+  return begin(std::make_unique<StartedExchange>(what, std::move(neighbourhood), idle_), request);
 }
 
-std::optional<int> StartedQueue::start_again(const std::function<bool(const Request&)>& alike, const void* send,
+std::optional<int> StartedQueue::start_again(const std::function<bool(const Arguments&)>& alike, const void* send,
                                              const void* receive, MPI_Request* request) {
   std::unique_ptr<StartedExchange> one = idle_->take(alike);
   if (!one) return std::nullopt;

@@ -30,12 +30,13 @@ class StartedQueue final : public Ongoing {
   explicit StartedQueue(Communicator& communicator);
   ~StartedQueue() override;
 
-  /// Starts an exchange and makes the application's request. Local. Returns as MPI does.
-  int start(Request what, MPI_Request* request);
+  /// Starts an exchange and makes the application's request. `neighbourhood`: as for KeptCall. Local. Returns as MPI
+  /// does.
+  int start(const Arguments& what, std::shared_ptr<const Neighbourhood> neighbourhood, MPI_Request* request);
 
   /// Starts an exchange in the memory of a completed one, if a completed one is `alike` in all but its addresses; else
   /// returns nothing. Only exchanges of predefined types are kept for this, neither in place nor with neighbours.
-  std::optional<int> start_again(const std::function<bool(const Request&)>& alike, const void* send,
+  std::optional<int> start_again(const std::function<bool(const Arguments&)>& alike, const void* send,
                                  const void* receive, MPI_Request* request);
 
   /// Whether such an exchange must be started by the host MPI, at once and on the application's communicator, because

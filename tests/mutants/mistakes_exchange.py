@@ -182,9 +182,9 @@ MISTAKES = (
     Mistake(
         "layouts are reused without a look at the displacements",
         "A started exchange reuses the blocks of an earlier one with equal counts and other displacements.",
-        "buffers/owned_blocks.hpp",
-        "std::equal(own->displacements.begin(), own->displacements.end(), displacements)",
-        "true",
+        "api/given_arguments.hpp",
+        "known.displacement(i) != side.displacements[i]",
+        "false",
         CHECK,
         (AGAIN,),
     ),

@@ -140,7 +140,7 @@ MISTAKES = (
         "a started exchange receives where an earlier one did",
         "A started exchange that is like an earlier one keeps the receive buffer of that.",
         "session/call.hpp",
-        "kept_arguments_.receive = request_.receive.blocks();",
+        "kept_.receive.lie_at(receive);",
         ";",
         CHECK,
         (AGAIN,),

@@ -1,12 +1,11 @@
 /// The arguments of an all-to-all as the application gave them. call_of() makes an object of them, of a type for each
-/// shape of arguments, for the entry points of blocking, non-blocking and persistent calls.
+/// shape of arguments, for blocking, non-blocking, persistent and planned calls.
 #pragma once
 
-#include <algorithm>
 #include <optional>
+#include <vector>
 
-#include "api/request.hpp"
-#include "interpose/foreign.hpp"
+#include "api/arguments.hpp"
 #include "session/communicator.hpp"
 
 namespace swapmeet {
@@ -21,9 +20,11 @@ template <class Count, bool neighbours>
 struct EqualArguments {
   EqualSide<Count> send, receive;
 
+  /// The first mistake in a call that has no neighbours.
+  Mistake mistake(const Degrees&) const { return mistake_in(send, receive); }
   bool mistaken(const Degrees& blocks) const {
     if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks);
-    else return static_cast<bool>(mistake_in(send, receive));
+    else return static_cast<bool>(mistake(blocks));
   }
   Arguments arguments(Communicator& communicator, const Degrees& blocks) const {
     Datatypes& types = communicator.memory().datatypes;
@@ -33,27 +34,17 @@ struct EqualArguments {
     const Blocks out = in_place ? in : Blocks(send.base, std::int64_t{send.count}, sent);
     return {collective, in_place, out, in, blocks, neighbours ? communicator.neighbours().neighbourhood() : nullptr};
   }
-  std::int64_t block_bytes(Communicator& communicator) const {
-    return neighbours ? 0 : receive.count * communicator.memory().datatypes[receive.type].size;
-  }
-  /// On an intercommunicator a rank may send data and receive none.
-  bool sends(Communicator& communicator) const {
-    return send.base != MPI_IN_PLACE && send.count > 0 && communicator.memory().datatypes[send.type].size > 0;
-  }
-  /// Whether the call may be passed to the host MPI unchanged. A call with elements, but without data, may not: MPICH
-  /// 5.0 divides by the size of the type.
-  bool may_pass_unchanged(std::int64_t bytes) const {
-    return neighbours || bytes > 0 || (receive.count == 0 && (send.count == 0 || send.base == MPI_IN_PLACE));
-  }
   /// Whether there are two different buffers.
   bool has_buffers() const { return are_two_buffers(send.base, receive.base); }
-  bool is(const Request& one) const {
-    return one.collective == collective && one.send->is(send.count, send.type) &&
-           one.receive.is(receive.count, receive.type);
+  /// Whether the arguments equal those of `one`, except for the buffers.
+  bool is(const Arguments& one) const {
+    const auto alike = [](const Blocks& known, const EqualSide<Count>& side) {
+      return known.count(0) == side.count && known.type(0).handle == side.type;
+    };
+    return one.collective == collective && alike(one.send, send) && alike(one.receive, receive);
   }
-  void for_each_type(const Degrees&, auto use) const {
-    if (send.base != MPI_IN_PLACE) use(send.type, send.count > 0);
-    use(receive.type, receive.count > 0);
+  std::vector<MPI_Datatype> types(const Degrees&) const {
+    return {send.base == MPI_IN_PLACE ? receive.type : send.type, receive.type};
   }
   static constexpr Collective collective = neighbours ? Collective::neighbor_alltoall : Collective::alltoall;
 };
@@ -64,9 +55,10 @@ struct UnequalArguments {
   using Side = UnequalSide<Count, Displacement>;
   Side send, receive;
 
+  Mistake mistake(const Degrees& blocks) const { return mistake_in(send, receive, each, blocks.in); }
   bool mistaken(const Degrees& blocks) const {
     if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks, each);
-    else return static_cast<bool>(mistake_in(send, receive, each, blocks.in));
+    else return static_cast<bool>(mistake(blocks));
   }
   Arguments arguments(Communicator& communicator, const Degrees& blocks) const {
     const bool in_place = send.base == MPI_IN_PLACE;
@@ -88,28 +80,26 @@ struct UnequalArguments {
       return {send.base, send.counts, send.displacements, communicator.memory().types_to_send(send.types, blocks)};
     else return {send.base, send.counts, send.displacements, communicator.memory().datatypes[*send.types]};
   }
-  std::int64_t block_bytes(Communicator&) const { return 0; }
-  static bool may_pass_unchanged(std::int64_t) { return true; }
   /// Whether there are two different buffers, and all arrays.
   bool has_buffers() const {
     const auto has_arrays = [](const Side& side) { return side.counts && side.displacements && side.types; };
     return are_two_buffers(send.base, receive.base) && has_arrays(send) && has_arrays(receive);
   }
-  bool is(const Request& one) const {
-    return one.collective == collective && is(*one.send, send, one.blocks.out) &&
-           is(one.receive, receive, one.blocks.in);
-  }
-  static bool is(const OwnedBlocks& owned, const Side& side, int blocks) {
-    return owned.is(side.counts, side.displacements, side.types, each, blocks);
-  }
-  void for_each_type(const Degrees& blocks, auto use) const {
-    const auto use_all = [&](const Side& side, std::int32_t number) {
-      if constexpr (each)
-        for (std::int32_t i = 0; i < number; ++i) use(side.types[i], side.counts[i] > 0);
-      else use(*side.types, std::any_of(side.counts, side.counts + number, [](Count count) { return count > 0; }));
+  bool is(const Arguments& one) const {
+    const auto alike = [](const Blocks& known, const Side& side, Rank blocks) {
+      for (Rank i = 0; i < blocks; ++i)
+        if (known.count(i) != side.counts[i] || known.displacement(i) != side.displacements[i] ||
+            known.type(i).handle != side.types[each ? i : 0])
+          return false;
+      return true;
     };
-    if (send.base != MPI_IN_PLACE) use_all(send, blocks.out);
-    use_all(receive, blocks.in);
+    return one.collective == collective && alike(one.send, send, one.blocks.out) &&
+           alike(one.receive, receive, one.blocks.in);
+  }
+  std::vector<MPI_Datatype> types(const Degrees& blocks) const {
+    std::vector<MPI_Datatype> all(receive.types, receive.types + (each ? blocks.in : 1));
+    if (send.base != MPI_IN_PLACE) all.insert(all.end(), send.types, send.types + (each ? blocks.out : 1));
+    return all;
   }
   static constexpr Collective collective = neighbours
                                                ? each ? Collective::neighbor_alltoallw : Collective::neighbor_alltoallv
@@ -155,35 +145,11 @@ std::optional<Degrees> blocks_of(Communicator& communicator) {
   return std::nullopt;
 }
 
-/// Copies of the arguments, which outlive the call. Requires that there is no mistake in the arguments.
+/// The neighbourhood of the call's arguments, for a KeptCall; nullptr if the collective has none.
 template <class Given>
-Request request_of(const Given& given, Communicator& communicator, const Degrees& blocks) {
-  Request request = request_of(Given::collective, given.send, given.receive, blocks);
-  if constexpr (of_neighbours(Given::collective))
-    request.neighbourhood = communicator.neighbours().shared_neighbourhood();
-  return request;
+std::shared_ptr<const Neighbourhood> shared_neighbourhood_of(const Given&, Communicator& communicator) {
+  if constexpr (of_neighbours(Given::collective)) return communicator.neighbours().shared_neighbourhood();
+  else return nullptr;
 }
 
 }  // namespace swapmeet
-
-// The parameters of an all-to-all up to the communicator, of each shape: `equal` blocks, `unequal` ones, and unequal ones
-// that are `typed` each. SWAPMEET_GIVEN_: the arguments as the application gave them. SWAPMEET_HERE_: the same with
-// handles converted (interpose/foreign.hpp), as call_of() takes them.
-#define SWAPMEET_PARAMETERS_equal(Count, Displacement)                                             \
-  const void *sendbuf, Count sendcount, swapmeet::Handle sendtype, void *recvbuf, Count recvcount, \
-      swapmeet::Handle recvtype
-#define SWAPMEET_PARAMETERS_unequal(Count, Displacement)                                                               \
-  const void *sendbuf, const Count *sendcounts, const Displacement *sdispls, swapmeet::Handle sendtype, void *recvbuf, \
-      const Count *recvcounts, const Displacement *rdispls, swapmeet::Handle recvtype
-#define SWAPMEET_PARAMETERS_typed(Count, Displacement)                                                      \
-  const void *sendbuf, const Count *sendcounts, const Displacement *sdispls, const MPI_Datatype *sendtypes, \
-      void *recvbuf, const Count *recvcounts, const Displacement *rdispls, const MPI_Datatype *recvtypes
-#define SWAPMEET_GIVEN_equal sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
-#define SWAPMEET_GIVEN_unequal sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
-#define SWAPMEET_GIVEN_typed sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes
-#define SWAPMEET_HERE_equal \
-  sendbuf, sendcount, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount, swapmeet::as<MPI_Datatype>(recvtype)
-#define SWAPMEET_HERE_unequal                                                                       \
-  sendbuf, sendcounts, sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls, \
-      swapmeet::as<MPI_Datatype>(recvtype)
-#define SWAPMEET_HERE_typed SWAPMEET_GIVEN_typed

@@ -207,6 +207,15 @@ MISTAKES = (
         (MPI + "neighbour_calls_test.py::test_blocks_arrive_where_the_standard_says",),
     ),
     Mistake(
+        "gaps in memory of a device are overwritten",
+        "Blocks with gaps are brought back to the device with whatever lay between their copies.",
+        "buffers/staging.cpp",
+        "if ((in || gaps) && !copy(here, there))",
+        "if (in && !copy(here, there))",
+        TEST,
+        (MPI + "devices_test.py::test_drivers_of_other_kinds_and_other_numbers_of_ranks",),
+    ),
+    Mistake(
         "an uncommitted type is found late",
         "A type that is not committed is not noticed before the exchange.",
         "buffers/staging.cpp",

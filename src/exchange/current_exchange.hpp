@@ -37,7 +37,7 @@ class CurrentExchange {
 
   const Invocation& call() const { return *call_; }
   const Watching& watch() const { return watch_; }
-  const Team& team() const { return *call_->peers->team; }
+  const Team& team() const { return *call_->team; }
   bool in_place() const { return in_place_; }
   LostData& lost_data() const { return lost_; }
 

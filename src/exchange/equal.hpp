@@ -169,7 +169,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     const std::int64_t bytes = from.count * (as_bytes_ ? 1 : sent.size);
     const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI reports the error
     if (!fits || !sent.contiguous || !received.contiguous) {
-      const MPI_Comm alone = this->fabric_.call().peers->alone;
+      const MPI_Comm alone = this->fabric_.call().team->alone();
       const bool by_mpi = this->fabric_.call().waits && !(fits && sent.mapped() && received.mapped());
       const int error = by_mpi ? sendrecv(from, 0, 0, to, 0, 0, alone, MPI_STATUS_IGNORE)
                         : fits ? Staging::copy(from, sent, to, received, alone, streams(bytes))

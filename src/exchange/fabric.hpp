@@ -228,7 +228,7 @@ class Fabric {
   /// Gives up the exchange. Afterwards nothing can arrive in the application's buffers. The team keeps its number for
   /// ever, and if anything was sent, the ranks of the node cannot exchange any more.
   void abandon() {
-    if (call().peers->team) call().peers->team->keep_number();
+    call().team->keep_number();
     messages_.abandon();
     if (background_) background_->abandon();
     if (shares_node()) peers()->abandon(sent());

@@ -12,12 +12,12 @@
 
 namespace swapmeet {
 
-bool Padded::reserve(std::int64_t room, const Peers* peers) {
+bool Padded::reserve(std::int64_t room, Team* team) {
   room_ = room;
   stride_ = room + (plan_ ? 0 : padded_flag_bytes);
   if (room <= held_) return true;
   const bool mine = out_.reserve(ranks_ * stride_) && in_.reserve(ranks_ * stride_);
-  held_ = most_of_any_rank(!mine, *peers) == 0 ? room : 0;  // memory that was reserved before has been freed
+  held_ = most_of_any_rank(!mine, *team) == 0 ? room : 0;  // memory that was reserved before has been freed
   if (held_ == 0) return false;
   peak_ = std::max(peak_, 2 * ranks_ * room);
   return true;
@@ -79,8 +79,9 @@ int Padded::begin(const Invocation& call) {
   }
   const auto phase = Watch(call.observer).during(CallPhase::native);
   const int count = static_cast<int>(stride_);
-  const ErrorsReturn quiet(call.peers->comm);
-  return quiet.error_of(PMPI_Alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.peers->comm));
+  const MPI_Comm comm = call.team->user_comm();
+  const ErrorsReturn quiet(comm);
+  return quiet.error_of(PMPI_Alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, comm));
 }
 
 }  // namespace swapmeet

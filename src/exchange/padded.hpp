@@ -8,7 +8,6 @@
 #include "buffers/memory.hpp"
 #include "exchange/invocation.hpp"
 #include "exchange/failure.hpp"
-#include "team/peers.hpp"
 #include "schedule/schedule.hpp"
 
 namespace swapmeet {
@@ -22,7 +21,7 @@ class Padded {
 
   /// Makes room for blocks of `room` bytes, the same number on all ranks. Collective if the memory must grow. Returns
   /// false on all ranks if one of them has no memory.
-  bool reserve(std::int64_t room, const Peers* peers);
+  bool reserve(std::int64_t room, Team* team);
 
   /// Exchanges all blocks that fit into the padded size, except for the rank's own block. Returns MPI_SUCCESS,
   /// `unfinished`, or an error after which the exchange was given up.

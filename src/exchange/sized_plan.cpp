@@ -82,14 +82,14 @@ bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t li
     agreed_.each = size_of_each(least, largest, agreed_.direct_bytes);
   }
   if (!within(agreed_, spec_, bound_bytes_)) return false;
-  return !padded_ || padded_->reserve(agreed_.largest, call.peers);
+  return !padded_ || padded_->reserve(agreed_.largest, call.team);
 }
 
 int SizedPlan::settle(std::span<std::int64_t> numbers, const Invocation& call) {
   const std::span all = std::span(memory_->agreement).first(2 + numbers.size());
   all[0] = call.number, all[1] = -std::int64_t{call.number};
   std::ranges::copy(numbers, all.begin() + 2);
-  if (const int error = largest_of_all(*call.peers->team, all, memory_->agreement_room)) return error;
+  if (const int error = largest_of_all(*call.team, all, memory_->agreement_room)) return error;
   std::ranges::copy(all.subspan(2), numbers.begin());
   return all[0] == -all[1] ? MPI_SUCCESS : MPI_ERR_OTHER;
 }

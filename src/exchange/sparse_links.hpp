@@ -6,7 +6,6 @@
 
 #include "buffers/blocks.hpp"
 #include "exchange/lost_data.hpp"
-#include "team/peers.hpp"
 #include "team/messages.hpp"
 #include "team/tags.hpp"
 #include "sparse/fabric.hpp"
@@ -15,13 +14,13 @@ namespace swapmeet {
 
 class SparseLinks {
  public:
-  /// `blocks`: the messages of this rank. `call`: the number of sparse exchanges of `peers` so far. Between two ranks
+  /// `blocks`: the messages of this rank. `call`: the number of sparse exchanges of `team` so far. Between two ranks
   /// only two consecutive exchanges can overlap, because an exchange ends only after all ranks have begun it. A message
   /// whose header was lost may stay longer, so tags use more bits of the number. `counts`:
   /// room for one number per rank and the result, for census(). After give_up() it is empty if MPI may still use it.
-  SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, const Peers& peers, const Tags& tags,
-              std::uint16_t call, std::vector<int>& counts)
-      : blocks_(blocks), sends_(sends), peers_(peers), team_(peers.team),
+  SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, Team& team, const Tags& tags, std::uint16_t call,
+              std::vector<int>& counts)
+      : blocks_(blocks), sends_(sends), team_(team),
         tags_{tags.of(MessageKind::sparse, call, call / Tags::calls), tags.of(MessageKind::sparse_hop, call)},
         counts_(counts) {}
   SparseLinks(const SparseLinks&) = delete;
@@ -60,8 +59,7 @@ class SparseLinks {
 
   const Blocks& blocks_;
   std::span<const SparseSend> sends_;
-  const Peers& peers_;
-  Team* team_;  ///< nullptr if there is only one rank
+  Team& team_;
   int tags_[2];
   std::vector<int>& counts_;
   Requests under_way_[2], receives_;

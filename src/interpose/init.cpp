@@ -21,7 +21,7 @@ void begin() {
     static std::atomic<bool> called{false};  // a tool's MPI_Init calls PMPI_Init, which this library defines, too
     if (called.exchange(true) && !swapmeet::simulated) return MPI_SUCCESS;
     swapmeet::attach_to_mpi();
-    swapmeet::context().make_alone();
+    swapmeet::context().job.make_alone();
     if (swapmeet::context().world_ranks > 1) swapmeet::context().job.begin(swapmeet::patience_s());
     swapmeet::agree_in_job();
     return MPI_SUCCESS;

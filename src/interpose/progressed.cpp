@@ -121,7 +121,7 @@ MPI_Comm self_comm_of(MPI_Comm user) {
 #endif
     PMPI_Errhandler_free(&handler);
   }
-  return context().alone(fatal ? Context::Errors::fatal : Context::Errors::returned);
+  return context().job.alone(fatal ? Job::Errors::fatal : Job::Errors::returned);
 }
 
 }  // namespace

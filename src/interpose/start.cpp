@@ -59,7 +59,7 @@ Degrees degrees_of(MPI_Comm comm, bool neighbours) {
 /// The error of the host MPI for a type of the call that has data: it may not be committed, for example. MPI_SUCCESS if
 /// there is none. To be called before the types are copied, since copies are committed.
 int refused_type(const Arguments& arguments, Communicator& communicator) {
-  return Call(arguments, communicator.memory().copies).check_types(context().alone());
+  return Call(arguments, communicator.memory().copies).check_types(context().job.alone());
 }
 
 /// Whether the host MPI is expected to be faster. Open MPI's MPI_Ialltoallw of small blocks within a node takes less

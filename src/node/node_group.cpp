@@ -7,28 +7,27 @@
 
 namespace swapmeet {
 
-NodeGroup::NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes)
-    : all_(peers), rank_(rank_in(peers)), members_(nodes.size(), -1) {
+NodeGroup::NodeGroup(Team& team, bool gathers, const std::vector<std::int32_t>& nodes)
+    : all_(team), gathers_(gathers), members_(nodes.size(), -1) {
   for (std::size_t other = 0; other < nodes.size(); ++other) {
-    if (nodes[other] != nodes[static_cast<std::size_t>(rank_)]) continue;
+    if (nodes[other] != nodes[static_cast<std::size_t>(all_.rank())]) continue;
     members_[other] = count();
     ranks_.push_back(static_cast<int>(other));
   }
 }
 
 int NodeGroup::allgather_bytes(const void* mine, std::size_t bytes, void* all) const {
-  if (all_.team && all_.team->has_messages() && all_.team->size() > all_.gathered && count() < all_.team->size())
-    return gather_by_messages(*all_.team, ranks_, mine, bytes, static_cast<char*>(all));
+  if (!gathers_ && all_.has_messages() && count() < all_.size())
+    return gather_by_messages(all_, ranks_, mine, bytes, static_cast<char*>(all));
   // For all ranks together; at least one byte of each. The reserve of memory serves it (buffers/reserve.cpp).
   constexpr std::size_t most_at_a_time = 48 << 10;
   const std::size_t most = std::clamp<std::size_t>(most_at_a_time / members_.size(), 1, bytes);
   std::vector<char> received(members_.size() * most);
   for (std::size_t first = 0; first < bytes; first += most) {
     const std::size_t part = std::min(most, bytes - first);
-    const int ranks = static_cast<int>(members_.size());
-    const int error =
-        swapmeet::allgather_bytes(static_cast<const char*>(mine) + first, part, received.data(), ranks, all_);
-    if (error) return error;
+    if (const int error =
+            swapmeet::allgather_bytes(static_cast<const char*>(mine) + first, part, received.data(), all_))
+      return error;
     auto* to = static_cast<char*>(all) + first;
     for (const int rank : ranks_) {
       std::memcpy(to, received.data() + static_cast<std::size_t>(rank) * part, part);

@@ -12,11 +12,12 @@ namespace swapmeet {
 
 class NodeGroup {
  public:
-  /// `nodes`: number of the node of each rank of the communicator. Local.
-  NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes);
+  /// `gathers`: whether gathers within nodes are made among all ranks of `team`. `nodes`: number of the node of each of
+  /// these ranks. Local.
+  NodeGroup(Team& team, bool gathers, const std::vector<std::int32_t>& nodes);
 
   std::int32_t count() const { return static_cast<std::int32_t>(ranks_.size()); }
-  std::int32_t me() const { return members_[static_cast<std::size_t>(rank_)]; }
+  std::int32_t me() const { return members_[static_cast<std::size_t>(all_.rank())]; }
 
   /// The number within the node of each rank of the communicator; -1 for ranks of other nodes.
   const std::vector<std::int32_t>& members() const { return members_; }
@@ -48,8 +49,8 @@ class NodeGroup {
   /// Makes or opens the segment of the node. Returns "", or the problem on this rank.
   std::string open(std::size_t bytes, Segment& segment) const;
 
-  Peers all_;
-  int rank_;
+  Team& all_;
+  const bool gathers_;
   std::vector<std::int32_t> members_;
   std::vector<Rank> ranks_;  ///< ranks of this node
 };

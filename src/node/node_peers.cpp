@@ -164,7 +164,7 @@ class SettingUp {
 
   /// Completes the first attempt with the numbers on which the ranks have agreed, and makes another one if that may
   /// succeed. Collective if the attempt has failed.
-  NodePeers::Joined finish(const Numbers& most, const Peers& everyone, Arenas& arenas) {
+  NodePeers::Joined finish(const Numbers& most, Team& everyone, Arenas& arenas) {
     const bool over = is_over(most, everyone);
     if (!joined_.node_peers && me() == 0)
       NodePeers::give_back(wanted_.node_records[0], arenas);  // no rank uses it any more
@@ -179,7 +179,7 @@ class SettingUp {
   }
 
   /// Replaces each number by the largest of any rank. Collective.
-  static void agree(std::span<Numbers> numbers, const Peers& everyone) {
+  static void agree(std::span<Numbers> numbers, Team& everyone) {
     const std::span flat(numbers.front().data(), numbers.size() * all);
     if (allreduce(flat, MPI_INT64_T, MPI_MAX, everyone) == MPI_SUCCESS) return;
     for (Numbers& one : numbers) one[failed] = 1;
@@ -204,7 +204,7 @@ class SettingUp {
   }
 
   /// Whether no other attempt may succeed. Collective if the attempt has failed.
-  bool is_over(const Numbers& most, const Peers& everyone) {
+  bool is_over(const Numbers& most, Team& everyone) {
     const bool works = most[failed] == 0;
     joined_.prepared = most[number];
     joined_.means = {works, works && most[forbidden] == 0, text_of(most[forbidden])};
@@ -227,8 +227,8 @@ class SettingUp {
 
 }  // namespace
 
-std::vector<NodePeers::Joined> NodePeers::join(const Peers& everyone, const NodeGroup& group,
-                                               std::span<const Wanted> wanted, Regions& regions, Arenas& arenas) {
+std::vector<NodePeers::Joined> NodePeers::join(Team& everyone, const NodeGroup& group, std::span<const Wanted> wanted,
+                                               Regions& regions, Arenas& arenas) {
   std::vector<SettingUp> each;
   std::vector<SettingUp::Numbers> numbers;
   each.reserve(wanted.size());

@@ -80,7 +80,7 @@ class NodePeers {
   /// be had at once. One takes at most half of what is left of its `most_bytes`. Several, which have the same limit, take
   /// in equal parts what they would take one after the other. Collective over `everyone`, the ranks of the communicator.
   /// `regions`: as for a Node.
-  static std::vector<Joined> join(const Peers& everyone, const NodeGroup& group, std::span<const Wanted> wanted,
+  static std::vector<Joined> join(Team& everyone, const NodeGroup& group, std::span<const Wanted> wanted,
                                   Regions& regions, Arenas& arenas);
 
   /// `processes`: see Node::watch().

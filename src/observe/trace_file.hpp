@@ -65,9 +65,8 @@ class TraceFile {
   const char* separator_ = "\n";
 };
 
-/// Relates the clocks of all ranks of `team` (nullptr: one rank only) to that of rank 0. Rank 0 then fetches the traces
-/// one by one and writes them to `file`. Collective.
-void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent, const Team* team, Rank rank,
-                   std::FILE* file);
+/// Relates the clocks of all ranks of `team` to that of rank 0. Rank 0 then fetches the traces one by one and writes them
+/// to `file`. Collective.
+void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent, const Team& team, std::FILE* file);
 
 }  // namespace swapmeet

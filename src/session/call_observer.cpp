@@ -70,7 +70,7 @@ int CallObserver::trace(const char* name) {
   try {
     trace = std::make_unique<Trace>();
   } catch (const std::bad_alloc&) { error = MPI_ERR_NO_MEM; }
-  if (members_.shape.ranks > 1) allreduce(std::span(&error, 1), MPI_INT, MPI_MAX, members_.peers);
+  if (members_.shape.ranks > 1) allreduce(std::span(&error, 1), MPI_INT, MPI_MAX, *members_.team);
   if (error == MPI_SUCCESS) observe().record(std::move(trace), file);
   else if (file) std::fclose(file);
   return error;
@@ -80,7 +80,7 @@ int CallObserver::trace(const char* name) {
 /// MPI_COMM_WORLD.
 void CallObserver::trace_if_chosen() {
   int ours = reports().world_rank == 0 && !context().traced.exchange(true);
-  allreduce(std::span(&ours, 1), MPI_INT, MPI_MAX, members_.user);
+  allreduce(std::span(&ours, 1), MPI_INT, MPI_MAX, *members_.team);
   if (!ours) return;
   if (members_.shape.ranks == 1 || members_.has_messages()) trace(members_.options().trace.file.c_str());
   else if (members_.rank == 0) say_once("warning: the call is not traced: " + std::string(no_messages));
@@ -99,7 +99,7 @@ bool CallObserver::check_arguments(const CheckedCall& mine) {
   if (CallState* const to = call_state()) to->checks(mine.collective);
   const auto now = doing(Doing::checking);
   ++checked_;
-  const std::string mistake = mistake_of_ranks(mine, members_.user);
+  const std::string mistake = mistake_of_ranks(mine, *members_.team);
   if (!mistake.empty() && members_.rank == 0)
     say("error: call " + std::to_string(checked_) + " of MPI_" + std::string(name_of(mine.collective)) + " on " +
         std::to_string(members_.shape.ranks) + " ranks: " + mistake);
@@ -179,7 +179,7 @@ void CallObserver::write_trace(const Tally& call, std::int64_t bytes_sent) {
   TracedCall traced{std::string(name_of(call.collective)), call.algorithm, call.reason, members_.shape.ranks,
                     std::vector<std::int32_t>(static_cast<std::size_t>(members_.shape.ranks), 0)};
   if (members_.shape.ranks > 1 && members_.find_nodes().empty()) traced.nodes = members_.shape.hierarchy.front();
-  collect_trace(*observer_->trace(), traced, bytes_sent, members_.team.get(), members_.rank, observer_->file());
+  collect_trace(*observer_->trace(), traced, bytes_sent, *members_.team, observer_->file());
   if (const std::string problem = observer_->written(); !problem.empty())
     say_once("warning: the trace could not be written to the end: " + problem);
 }

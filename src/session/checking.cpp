@@ -172,33 +172,31 @@ std::string overlap(const CheckedCall& mine, const Edges& edges) {
 
 }  // namespace
 
-std::string mistake_of_ranks(const CheckedCall& mine, MPI_Comm comm) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
+std::string mistake_of_ranks(const CheckedCall& mine, Team& team) {
+  const Rank rank = team.rank();
   std::vector<Calling> calls;
-  if (allgather(Calling{static_cast<std::int64_t>(mine.collective), mine.in_place}, calls, comm) != MPI_SUCCESS)
+  if (allgather(Calling{static_cast<std::int64_t>(mine.collective), mine.in_place}, calls, team) != MPI_SUCCESS)
     return "";
   if (std::string found = otherwise(calls); !found.empty()) return found;
-  const auto ranks = static_cast<int>(calls.size());
-  const Edges edges = edges_of(mine, ranks);
+  const Edges edges = edges_of(mine, team.size());
   const std::vector<int> to = edges_by_rank(edges.out, calls.size()), from = edges_by_rank(edges.in, calls.size());
   std::string problem, first;
   if (mine.neighbourhood) {
     std::vector<int> sent(calls.size());
-    if (exchange_bytes(to.data(), sizeof(int), sent.data(), ranks, comm) != MPI_SUCCESS) return "";
+    if (exchange_bytes(to.data(), sizeof(int), sent.data(), team) != MPI_SUCCESS) return "";
     problem = one_sided(rank, sent, from);
-    if (!no_rank_has(problem, first, comm)) return first;
+    if (!no_rank_has(problem, first, team)) return first;
   }
   const Blocks& sent = mine.in_place ? mine.receive : mine.send;
   std::vector<Sending> out, in(edges.in.size());
   for (const Edge& edge : edges.out) out.push_back(end(sent, edge));
-  if (exchange_ends(out, in, to, from, comm))
+  if (exchange_ends(out, in, to, from, team.user_comm()))
     for (std::size_t i = 0; i < in.size() && problem.empty(); ++i)
       problem = unlike(rank, edges.in[i].peer, in[i], end(mine.receive, edges.in[i]));
   if (problem.empty())
     if (const std::string two = overlap(mine, edges); !two.empty())
       problem = "on rank " + std::to_string(rank) + ", " + two;
-  no_rank_has(problem, first, comm);
+  no_rank_has(problem, first, team);
   return first;
 }
 

@@ -5,6 +5,7 @@
 
 #include "buffers/blocks.hpp"
 #include "schedule/collective.hpp"
+#include "team/team.hpp"
 #include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
@@ -21,8 +22,8 @@ struct CheckedCall {
 /// Compares the arguments of all ranks. Returns the first mistake that any rank has found, the same text on all ranks;
 /// "" if there is none. Mistakes are: different collectives, MPI_IN_PLACE on some ranks only, blocks whose sizes or
 /// predefined types do not match, and blocks that overlap.
-/// Collective over `comm`. Costs an MPI_Allgather, an MPI_Alltoallv and a small agreement; with neighbours also an
+/// Collective over `team`. Costs an MPI_Allgather, an MPI_Alltoallv and a small agreement; with neighbours also an
 /// MPI_Alltoall and another agreement.
-std::string mistake_of_ranks(const CheckedCall& mine, MPI_Comm comm);
+std::string mistake_of_ranks(const CheckedCall& mine, Team& team);
 
 }  // namespace swapmeet

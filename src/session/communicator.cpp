@@ -20,7 +20,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, SetUp set_up, 
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
   if (members_.inter) return valid;  // all calls are left to the host MPI, and the two groups share no agreement
   const Options& wanted = options ? *options : context().options;
-  if (!same_everywhere(valid ? wanted.fingerprint() : 0, members_.user) || !valid) return false;
+  if (!same_everywhere(valid ? wanted.fingerprint() : 0, *members_.team) || !valid) return false;
   members_.set_options(options);
   members_.was_set = options.has_value();
   if (options) {
@@ -84,7 +84,7 @@ int Communicator::failed(int error) {
 
 void Communicator::revoke() {
   members_.ended = true;
-  if (members_.team) members_.team->give_up();
+  members_.team->give_up();
   node_.end();
   starts_.revoke();
   planner_.revoke();
@@ -94,7 +94,6 @@ void Communicator::close() {
   finish_started();
   decisions_.remember();
   starts_.close();
-  if (members_.team) members_.team->set_user_comm(MPI_COMM_NULL);
   planner_.outlives_communicator();
   members_.refusal = "MPI_Finalize has been called";
   fast_paths_.clear();

@@ -73,8 +73,6 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   context().kept_states.take_all();
   guarded([] { return write_memory(context()), MPI_SUCCESS; });
   context().job.end();
-  for (MPI_Comm& one : context().alone_)
-    if (one != MPI_COMM_NULL) PMPI_Comm_free(&one);
   return MPI_SUCCESS;
 }
 
@@ -123,7 +121,7 @@ void attach(Context& all) {
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
-  if (host_is_mpich || simulated) all.make_alone();  // other MPIs may have to wait for what another thread makes
+  if (host_is_mpich || simulated) all.job.make_alone();  // other MPIs may have to wait for what another thread makes
   find_heaps(all);
   if (all.options.watchdog.seconds > 0 && !simulated) begin_to_watch(all);
   all.attached.store(true, std::memory_order_release);
@@ -165,13 +163,6 @@ __attribute__((destructor)) void at_exit() {
 Context::Context() : under_way(std::make_unique<OngoingExchanges>()) {}
 
 Context::~Context() = default;
-
-void Context::make_alone() {
-  if (alone_[0] != MPI_COMM_NULL) return;
-  for (MPI_Comm& one : alone_) one = this_rank_alone();
-  MPI_Comm& fatal = alone_[static_cast<std::size_t>(Errors::fatal)];
-  if (fatal != MPI_COMM_NULL) PMPI_Comm_set_errhandler(fatal, MPI_ERRORS_ARE_FATAL);
-}
 
 void Context::end(Communicator* communicator) {
   {

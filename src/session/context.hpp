@@ -70,23 +70,11 @@ struct Context {
   /// Keeps or deletes the state of a communicator that is being freed.
   void end(Communicator* communicator);
 
-  /// Communicators of this rank alone. On the first, errors are returned; the library also packs on it. On the second,
-  /// errors end the program. MPI_COMM_SELF before make_alone().
-  enum class Errors : std::uint8_t { returned, fatal };
-  MPI_Comm alone(Errors errors = Errors::returned) const {
-    const MPI_Comm made = alone_[static_cast<std::size_t>(errors)];
-    return made == MPI_COMM_NULL ? MPI_COMM_SELF : made;
-  }
-  /// Makes these communicators, unless they exist. Called in MPI_Init, or when the communicator of the job is made:
-  /// Open MPI makes one communicator at a time, and would wait for the one that another thread makes. Local.
-  void make_alone();
-
   std::mutex mutex;                            ///< guards the members below
   std::vector<void (*)()> endings;             ///< functions registered by at_end()
   int keyval = MPI_KEYVAL_INVALID;             ///< key of the attribute that holds a Communicator
   int left_calls_keyval = MPI_KEYVAL_INVALID;  ///< key of the attribute of left_calls.hpp
   std::vector<Communicator*> communicators;    ///< not yet deleted
-  MPI_Comm alone_[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
   int world_ranks = 1;
   bool reported = false;
   std::chrono::steady_clock::time_point begin;  ///< time at which options were read

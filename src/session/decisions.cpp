@@ -42,7 +42,7 @@ Decision& Decisions::make(Collective collective, std::int64_t block_bytes, Begun
     const auto calls = [&] { return host_time_in_small_calls(collective, members_.shape, block_bytes, knowledge_); };
     if (earlier_runs_.waits_for_use() && awaits) {
       if (!earlier_runs_.many() && !setup_policy_.over({true}, calls())) return postponed(collective);
-      earlier_runs_.use(members_.peers, knowledge_);
+      earlier_runs_.use(*members_.team, knowledge_);
     }
     const bool measures = begun == Begun::now;  // else that would delay the progress of the host MPI
     if (measures && knowledge_.network.known())
@@ -110,7 +110,7 @@ void Decisions::learn_from_first_calls(Collective collective) {
   std::ranges::sort(calls);
   const auto number = static_cast<double>(calls.size());
   std::array least{calls.empty() ? 0 : calls[calls.size() / 2], number, -number, 1.0 * size_class, -1.0 * size_class};
-  const bool known = allreduce_once(least, MPI_DOUBLE, MPI_MIN, members_.peers) == MPI_SUCCESS && least[0] > 0;
+  const bool known = allreduce_once(least, MPI_DOUBLE, MPI_MIN, *members_.team) == MPI_SUCCESS && least[0] > 0;
   if (!known || least[1] != -least[2] || least[3] != -least[4]) return;
   if (of_unequal_blocks(collective)) size_class = unknown_class;
   note({kind_of(collective, members_.shape, size_class), Spec{}, static_cast<std::int64_t>(number), least[0],
@@ -123,8 +123,7 @@ void Decisions::measure_network() {
   if (knowledge_.network.complete() || !members_.has_messages()) return;
   const std::vector<std::int32_t>& nodes = members_.shape.hierarchy.front();
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
-  const MeasuredNetwork network =
-      probe_network(members_.peers, members_.rank, static_cast<Rank>(other - nodes.begin()));
+  const MeasuredNetwork network = probe_network(*members_.team, static_cast<Rank>(other - nodes.begin()));
   if (!adopt_network(network, knowledge_)) return;
   if (members_.options().explain && members_.rank == 0)
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
@@ -176,12 +175,12 @@ StartedTuning* Decisions::start_tuning_for(Collective collective, Decision& deci
   std::unique_ptr<StartedTuning>& found = tunings_of(decision, block_bytes).started;
   if (!found)
     found = std::make_unique<StartedTuning>(
-        members_, members_.peers, name_of_start(collective), decision, [this, collective]() -> Decision* {
+        members_, *members_.team, name_of_start(collective), decision, [this, collective]() -> Decision* {
           Decision* single = nullptr;
           try {
             single = &on_trial(collective, single_step());
           } catch (const std::bad_alloc&) {}  // the ranks agree on it below
-          return most_of_any_rank(!single || !single->exchange, members_.peers) == 0 ? single : nullptr;
+          return most_of_any_rank(!single || !single->exchange, *members_.team) == 0 ? single : nullptr;
         });
   return found.get();
 }

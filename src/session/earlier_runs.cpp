@@ -15,7 +15,7 @@ namespace swapmeet {
 
 void EarlierRuns::recall(Rank ranks) { recalled_ = context().memory.recall(ranks); }
 
-void EarlierRuns::use(const Peers& peers, Knowledge& knowledge) {
+void EarlierRuns::use(Team& team, Knowledge& knowledge) {
   const std::shared_ptr<const Recalled> own = std::exchange(recalled_, nullptr);
   std::string recalled = own ? own->text : "";
   recalled.resize(std::exchange(bytes_, 0));
@@ -23,7 +23,7 @@ void EarlierRuns::use(const Peers& peers, Knowledge& knowledge) {
   std::uint64_t vote = 0;
   std::vector<Evidence> measured;
   try {
-    if (broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, peers) == MPI_SUCCESS) {
+    if (broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, team) == MPI_SUCCESS) {
       measured = usable(parse_recalled(recalled));
       knowledge.evidence.reserve(knowledge.evidence.size() + measured.size());
       TextHash hash;
@@ -31,7 +31,7 @@ void EarlierRuns::use(const Peers& peers, Knowledge& knowledge) {
       vote = hash.value();
     }
   } catch (const std::bad_alloc&) {}
-  if (!same_everywhere(vote, peers)) return;
+  if (!same_everywhere(vote, team)) return;
   std::ranges::move(measured, std::back_inserter(knowledge.evidence));
 }
 

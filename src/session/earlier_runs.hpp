@@ -31,7 +31,7 @@ class EarlierRuns {
   bool many() const { return many_; }
 
   /// Adds the measurements to `knowledge`, if all ranks have received the same. Collective.
-  void use(const Peers& peers, Knowledge& knowledge);
+  void use(Team& team, Knowledge& knowledge);
 
  private:
   std::shared_ptr<const Recalled> recalled_;  ///< of rank 0

@@ -35,7 +35,7 @@ bool is_valid(MPI_Comm comm) {
 #else
   if (!host_is_mpich) return true;
   int result = MPI_UNEQUAL;  // MPICH raises an error of the second communicator on the first one
-  return PMPI_Comm_compare(context().alone(), comm, &result) == MPI_SUCCESS;
+  return PMPI_Comm_compare(context().job.alone(), comm, &result) == MPI_SUCCESS;
 #endif
 }
 

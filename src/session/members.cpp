@@ -50,32 +50,23 @@ std::int64_t different(const std::vector<std::int32_t>& nodes) {
 }  // namespace
 
 Members::Members(MPI_Comm user_comm, const Options& given)
-    : user(user_comm), peers(user_comm), tags(most_tag()), process_options_(given) {
-  peers.alone = context().alone();
-  peers.gathered = gathered().ranks;
+    : user(user_comm), tags(most_tag()), process_options_(given) {
   int is_inter = 0;
   PMPI_Comm_rank(user, &rank);
   PMPI_Comm_test_inter(user, &is_inter);
   inter = is_inter != 0;
-  if (inter) {
-    PMPI_Comm_remote_size(user, &shape.ranks);  // the number of blocks that this rank sends
-    refusal = "intercommunicator";
-    return;
-  }
   PMPI_Comm_size(user, &shape.ranks);
+  if (inter) PMPI_Comm_remote_size(user, &shape.ranks);  // the number of blocks that this rank sends
   auto job_ranks = std::make_shared<const std::vector<int>>(world_ranks_of(user));
   // Each of these refusals is the same on all ranks: every rank sees all ranks of the communicator.
-  if (std::ranges::count(*job_ranks, MPI_UNDEFINED) > 0) {
+  if (inter) refusal = "intercommunicator";
+  else if (std::ranges::count(*job_ranks, MPI_UNDEFINED) > 0)
     refusal = "ranks of several jobs (spawned or connected), not all of which may have the library";
-    return;
-  }
-  if (some_twice(*job_ranks)) {
+  else if (some_twice(*job_ranks))
     refusal = "threads are ranks here, and messages of the job reach processes";  // MPIX_Threadcomm of MPICH
-    return;
-  }
   Job& job = context().job;
-  team = std::make_unique<Team>(job, std::move(job_ranks), rank, user);
-  peers.team = team.get();
+  team = std::make_unique<Team>(job, std::move(job_ranks), rank, user, refusal.empty());
+  if (!refusal.empty()) return;
   if (shape.ranks == 1) {
     refusal = "one rank only";
     team->use_common_number();
@@ -108,7 +99,7 @@ std::string Members::find_nodes() {
   if (!options().hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
   if (!options().nodes.empty()) levels = translated(*options().hierarchy, user);
-  else if (!hosts.empty() || allgather(host_number(), hosts, peers) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts)};
+  else if (!hosts.empty() || allgather(host_number(), hosts, *team) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts)};
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape.hierarchy = *std::move(levels);
   node_count = different(shape.hierarchy.front());

@@ -13,8 +13,6 @@
 #include "options/options.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
-#include "team/peers.hpp"
-#include "team/tags.hpp"
 #include "team/team.hpp"
 
 namespace swapmeet {
@@ -27,8 +25,8 @@ inline constexpr const char* no_messages =
 /// The other parts of a Communicator read it. The exchange of parameters (record_exchange.hpp) and set_algorithm()
 /// write it.
 struct Members {
-  /// Asks the host MPI about the ranks of `user`, and makes their team if they all belong to the job. `options`: those
-  /// of the process, which must outlive this object. Local.
+  /// Asks the host MPI about the ranks of `user`, and makes their team; on an intercommunicator that of the ranks of
+  /// this group. `options`: those of the process, which must outlive this object. Local.
   Members(MPI_Comm user, const Options& options);
 
   /// The options of this communicator: those of the process, unless it has its own.
@@ -43,19 +41,19 @@ struct Members {
   /// Number of nodes, if known; else INT64_MAX.
   std::int64_t nodes() const { return node_count; }
   /// Whether the ranks can send messages to each other. False until the records are exchanged; the same on all ranks.
-  bool has_messages() const { return team && team->has_messages(); }
+  bool has_messages() const { return team->has_messages(); }
   /// Whether work for a started exchange is being executed in steps (team/steps.hpp).
-  bool in_steps() const { return team && team->in_steps(); }
+  bool in_steps() const { return team->in_steps(); }
   /// The limits on gathering records, the same on all ranks.
   const Options::Gathered& gathered() const;
   /// Whether every rank receives the records of all ranks. On more ranks they are only reduced.
   bool gathers() const { return shape.ranks <= gathered().ranks; }
   /// A communicator of this rank alone for MPI_Pack and MPI_Unpack, whose errors are returned. Local.
-  MPI_Comm packing() const { return peers.alone; }
+  MPI_Comm packing() const { return team->alone(); }
 
   /// Starts the next exchange, which `observer` observes. All ranks call it for the same exchanges in the same
   /// order.
-  Invocation next_exchange(Observer* observer) { return {&peers, ++exchanges, MPI_SUCCESS, true, observer}; }
+  Invocation next_exchange(Observer* observer) { return {team.get(), ++exchanges, MPI_SUCCESS, true, observer}; }
 
   /// Whether all ranks have set an algorithm. Known before the records are exchanged.
   bool has_algorithm_everywhere() const;
@@ -73,8 +71,8 @@ struct Members {
   /// Sets the communicator of the current blocking call, which has the same ranks. They make their agreements on it
   /// from then on. Local.
   void called_on(MPI_Comm comm) {
-    user = peers.comm = comm;
-    if (team) team->set_user_comm(comm);
+    user = comm;
+    team->set_user_comm(comm);
   }
 
   bool was_set = false;  ///< set_algorithm() has set an algorithm
@@ -85,8 +83,7 @@ struct Members {
   bool inter = false;  ///< on an intercommunicator, whose calls are all left to the host MPI
   std::uint64_t number =
       UINT64_MAX;  ///< of the communicator: unique in the job and the same on all ranks once they have exchanged records
-  std::unique_ptr<Team> team;  ///< nullptr on an intercommunicator, or for ranks of several jobs or threads
-  Peers peers;
+  std::unique_ptr<Team> team;
   const Tags tags;
   std::uint16_t exchanges = 0;          ///< number of exchanges so far
   std::vector<std::uint64_t> hosts;     ///< host of each rank, if gathered

@@ -53,7 +53,7 @@ std::string NeighbourPlans::gather_node_neighbourhoods() {
   if (gathered_) return *gathered_;
   const Neighbourhood& mine = *known_.own;
   const auto come_to = [this](std::string problem) { return *(gathered_ = std::move(problem)); };
-  const std::int64_t most = most_of_any_rank(std::int64_t{mine.degrees().out} + mine.degrees().in, members_.peers);
+  const std::int64_t most = most_of_any_rank(std::int64_t{mine.degrees().out} + mine.degrees().in, *members_.team);
   if (most > members_.options().request_limit)
     return come_to(too_many_requests);  // an algorithm may send all blocks directly
   const auto length = static_cast<std::size_t>(2 + most);
@@ -63,10 +63,10 @@ std::string NeighbourPlans::gather_node_neighbourhoods() {
   try {
     sums[0] = balance(mine);
     record = packed(mine, length);
-    group.emplace(members_.peers, members_.shape.hierarchy.front());
+    group.emplace(*members_.team, members_.gathers(), members_.shape.hierarchy.front());
     all.resize(length * static_cast<std::size_t>(group->count()));
   } catch (const std::bad_alloc&) { sums[1] = 1; }
-  if (allreduce(sums, MPI_UINT64_T, MPI_SUM, members_.peers) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
+  if (allreduce(sums, MPI_UINT64_T, MPI_SUM, *members_.team) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
   if (sums[0] != 0) return come_to("ranks disagree on their neighbours");
   if (group->allgather_bytes(record.data(), length * sizeof(Rank), all.data()) == MPI_SUCCESS) try {
       NodeNeighbourhoods found{members_.shape, {}};
@@ -121,8 +121,8 @@ void NeighbourPlans::count_work() {
     sums[0] = static_cast<double>(edges_out(*known_.own).size());
     if (!known_.node) most[0] = 1;
   } catch (const std::bad_alloc&) { most[0] = 1; }
-  if (allreduce(most, MPI_DOUBLE, MPI_MAX, members_.peers) != MPI_SUCCESS ||
-      allreduce(sums, MPI_DOUBLE, MPI_SUM, members_.peers) != MPI_SUCCESS || most[0] != 0)
+  if (allreduce(most, MPI_DOUBLE, MPI_MAX, *members_.team) != MPI_SUCCESS ||
+      allreduce(sums, MPI_DOUBLE, MPI_SUM, *members_.team) != MPI_SUCCESS || most[0] != 0)
     return;
   const auto work_of = [&](std::size_t i) {
     const std::size_t first = 1 + i * numbers;

@@ -44,7 +44,7 @@ std::vector<std::vector<NodeRecord>> NodeSharing::gather(const NodeGroup& group,
 
 void NodeSharing::join(const Members& of, std::span<Join> several) {
   Context& all = context();
-  const NodeGroup group(of.peers, of.shape.hierarchy.front());
+  const NodeGroup group(*of.team, of.gathers(), of.shape.hierarchy.front());
   std::vector<std::vector<NodeRecord>> records = gather(group, several);
   for (const Join& one : several) {
     one.memory->joined_ = true;
@@ -61,7 +61,7 @@ void NodeSharing::join(const Members& of, std::span<Join> several) {
   for (std::size_t i = 0; i < several.size(); ++i)
     wanted.push_back({std::move(records[i]), of.options().shm_limit_bytes / most_members / several[i].memory->part_,
                       several[i].prepare});
-  std::vector<NodePeers::Joined> joined = NodePeers::join(of.peers, group, wanted, all.regions, all.arenas);
+  std::vector<NodePeers::Joined> joined = NodePeers::join(*of.team, group, wanted, all.regions, all.arenas);
   for (std::size_t i = 0; i < several.size(); ++i) {
     NodeSharing& memory = *several[i].memory;
     memory.peers_ = std::move(joined[i].node_peers);

@@ -19,9 +19,9 @@ constexpr int most_changes = 16;  ///< after so many changes of size, trials are
 
 }  // namespace
 
-void learn_from(Trials& trials, const Peers& peers) {
+void learn_from(Trials& trials, Team& team) {
   const std::span<double> times = trials.times();
-  if (allreduce(times, MPI_DOUBLE, MPI_MAX, peers) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
+  if (allreduce(times, MPI_DOUBLE, MPI_MAX, team) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
   trials.learn();
 }
 
@@ -103,7 +103,7 @@ bool OnlineTuning::begin(double block_bytes, double sent_bytes, bool direct) {
   const double before_s = PMPI_Wtime();
   since_s_ = before_s - paused_s_;
   std::array<double, 2> all{sent_bytes, direct ? 1.0 : 0.0};
-  const bool summed = allreduce(all, MPI_DOUBLE, MPI_SUM, communicator_.user()) == MPI_SUCCESS;
+  const bool summed = allreduce(all, MPI_DOUBLE, MPI_SUM, *communicator_.members().team) == MPI_SUCCESS;
   waiting_s_ = PMPI_Wtime() - before_s;
   const bool all_direct = all.back() == communicator_.ranks() && communicator_.members().nodes() == 1;
   if (summed && all_direct != direct_) {  // the other OnlineTuning of Tunings continues with the next call
@@ -202,7 +202,7 @@ void OnlineTuning::prepare() {
 /// Learns from a trial that is over. Collective.
 void OnlineTuning::learn() {
   const int before = trials_->usual(), tried = trials_->coming();
-  learn_from(*trials_, communicator_.user());
+  learn_from(*trials_, *communicator_.members().team);
   pause();
   if (trials_->samples(tried) > 0)  // of the host MPI if the arm could not be made
     communicator_.decisions().note({kind_of_calls(), arm(tried).spec(), trials_->samples(tried),

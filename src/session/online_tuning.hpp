@@ -14,10 +14,10 @@ namespace swapmeet {
 
 class Communicator;
 struct Decision;
-struct Peers;
+class Team;
 
 /// Agrees with the other ranks on the times of the trial that is over, and learns from it. Collective.
-void learn_from(Trials& trials, const Peers& peers);
+void learn_from(Trials& trials, Team& team);
 
 /// The online tuning of calls for which no algorithm was set. All ranks make these calls, with equal blocks of one size
 /// or with unequal blocks, and so take the same decisions.

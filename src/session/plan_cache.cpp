@@ -51,7 +51,7 @@ std::vector<std::unique_ptr<Exchange>> PlanCache::prepare(const ExchangeKind& ki
     try {
       for (std::size_t i = 0; i < memories.size(); ++i) most[i] = make_one(i, memories[i]->peers());
     } catch (const std::bad_alloc&) {}
-    if (allreduce(most, MPI_INT64_T, MPI_MAX, members_.peers) != MPI_SUCCESS) std::ranges::fill(most, none);
+    if (allreduce(most, MPI_INT64_T, MPI_MAX, *members_.team) != MPI_SUCCESS) std::ranges::fill(most, none);
   }
   for (std::size_t i = 0; i < memories.size(); ++i)
     if (most[i] == none) made[i].reset();
@@ -102,7 +102,7 @@ void PlanCache::join(const ExchangeKind& likely) {
 
 std::string PlanCache::make_order_of(const Spec& spec) {
   if (spec.order != Order::topology || !members_.has_messages()) return "";  // no exchange would be executed
-  const MadeOrder& made = *orders_.find(spec, members_.shape, members_.rank, members_.peers);
+  const MadeOrder& made = *orders_.find(spec, members_.shape, *members_.team);
   if (made.problem.empty() && members_.options().explain && members_.rank == 0)
     say_once("order for " + std::to_string(members_.ranks()) + " ranks by " + made.source.network + ": " +
              made.summary);

@@ -9,13 +9,6 @@
 
 namespace swapmeet {
 
-PlanTeam::PlanTeam(const Members& members) : peers(members.user) {
-  peers.alone = members.peers.alone;
-  if (!members.team) return;
-  team.emplace(context().job, members.team->job_ranks(), members.rank, members.user);
-  peers.team = &*team;
-}
-
 Planned::Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std::unique_ptr<PlanTeam> team,
                  std::uint16_t exchanges, double expected_seconds, const Members& members)
     : call_(std::move(call)), prepared_(std::move(prepared)), team_(std::move(team)),
@@ -32,7 +25,7 @@ Planned::Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std:
   decide(single_, prepared_.single.get());
   if (!prepared_.exchange) native_.emplace(call_->arguments());
   if (prepared_.single) {
-    tuning_.emplace(members, team_->peers, name_of_plan(usual_.collective), usual_, [this] { return &single_; });
+    tuning_.emplace(members, team_->team, name_of_plan(usual_.collective), usual_, [this] { return &single_; });
     settling_.emplace();
   }
   context().under_way->expect();
@@ -53,7 +46,7 @@ void Planned::count() {
 }
 
 int Planned::start() {
-  if (on_host()) return native_->start(team_->peers.comm);
+  if (on_host()) return native_->start(team_->team.user_comm());
   if (counts_) counted_.begin(call_->arguments());
   settles_ = tuning_ && tuning_->begins(PMPI_Wtime());
   if (!settles_) begin();
@@ -62,12 +55,12 @@ int Planned::start() {
 
 void Planned::begin() {
   if (tuning_) decision_ = &tuning_->next();
-  call_->start(*decision_->exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
+  call_->start(*decision_->exchange, {&team_->team, ++exchanges_, MPI_SUCCESS, false}, team_->team.alone());
 }
 
 /// Advances the agreement on trials. Returns whether it is over.
 bool Planned::settle() {
-  return settling_->advance(*team_->team, [this] { return tuning_->settle(), MPI_SUCCESS; }) != unfinished;
+  return settling_->advance(team_->team, [this] { return tuning_->settle(), MPI_SUCCESS; }) != unfinished;
 }
 
 void Planned::advance() {
@@ -90,7 +83,7 @@ void Planned::over(int error) {
 }
 
 void Planned::revoke() {
-  if (team_->team) team_->team->give_up();
+  team_->team.give_up();
   team_->node.end();
 }
 

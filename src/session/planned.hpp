@@ -29,15 +29,11 @@ struct PreparedExchange {
 
 /// The ranks of a plan, and what only its exchanges use: a team, and shared memory within the node.
 struct PlanTeam {
-  /// Without a team, as of an intercommunicator, the host MPI executes the plan.
-  explicit PlanTeam(const Members& members);
+  explicit PlanTeam(const Members& members) : team(*members.team, members.user) {}
   PlanTeam(const PlanTeam&) = delete;
   PlanTeam& operator=(const PlanTeam&) = delete;
 
-  bool has_messages() const { return team && team->has_messages(); }
-
-  std::optional<Team> team;
-  Peers peers;
+  Team team;
   NodeSharing node;
   bool by_mpi = false;  ///< some or all messages are sent by the host MPI
 };
@@ -76,9 +72,7 @@ class Planned final : public Ongoing {
   void revoke();
 
   /// Announces that the application has freed the communicator. Exchanges of the plan continue.
-  void outlives_communicator() {
-    if (team_->team) team_->team->set_user_comm(MPI_COMM_NULL);
-  }
+  void outlives_communicator() { team_->team.set_user_comm(MPI_COMM_NULL); }
 
   /// A handle for later calls of revoke(). It expires with this object.
   std::weak_ptr<Planned* const> handle() const { return handle_; }

@@ -96,11 +96,11 @@ std::unique_ptr<Planned> Planner::plan(std::unique_ptr<KeptCall> call, const std
 int Planner::agree_to_plan(std::uint64_t asked_for, PlanTeam& team) {
   const auto agreed = [&](bool same) { return same && asked_for != 0 ? MPI_SUCCESS : MPI_ERR_ARG; };
   if (members_.inter) return agreed(true);
-  if (!members_.team || !members_.gathers()) {
+  if (!members_.team->reached() || !members_.gathers()) {
     std::array<std::uint64_t, 2> extremes{asked_for, ~asked_for};
-    if (const int error = allreduce_once(extremes, MPI_UINT64_T, MPI_MIN, members_.peers)) return error;
+    if (const int error = allreduce_once(extremes, MPI_UINT64_T, MPI_MIN, *members_.team)) return error;
     const int differ = agreed(extremes[0] == ~extremes[1]);
-    return differ || !team.team ? differ : team.team->exchange_numbers(members_.user);
+    return differ ? differ : team.team.exchange_numbers();
   }
   struct PlanRecord {
     std::uint64_t asked_for;
@@ -109,14 +109,14 @@ int Planner::agree_to_plan(std::uint64_t asked_for, PlanTeam& team) {
   };
   const NodeRecord reserved = node_.joined() ? team.node.reserve() : NodeRecord{};
   std::vector<PlanRecord> all;
-  const PlanRecord mine{asked_for, team.team ? team.team->number() : -1, reserved};
-  if (const int error = allgather(mine, all, members_.peers)) return error;
+  const PlanRecord mine{asked_for, team.team.number(), reserved};
+  if (const int error = allgather(mine, all, *members_.team)) return error;
   std::vector<std::int32_t> numbers;
   for (const PlanRecord& one : all) {
     numbers.push_back(one.number);
     if (node_.joined()) team.node.records().push_back(one.reserved);
   }
-  if (team.team) team.team->set_numbers(numbers);
+  team.team.set_numbers(numbers);
   return agreed(std::ranges::all_of(all, [&](const PlanRecord& one) { return one.asked_for == asked_for; }));
 }
 
@@ -161,14 +161,15 @@ std::unique_ptr<Planned> Planner::make_planned(std::unique_ptr<KeptCall> call, C
   const Collective collective = arguments.collective;
   const bool needs_messages =
       agrees_on_sizes(collective, choice.spec) || members_.sends_messages(collective, choice.spec);
-  if (choice.spec != Spec{} && needs_messages && !team->has_messages()) {
+  if (choice.spec != Spec{} && needs_messages && !team->team.has_messages()) {
     error = MPI_ERR_OTHER;
     problem = no_messages;
     return nullptr;
   }
   std::uint16_t exchanges = 0;
   PreparedExchange prepared = prepare(std::move(choice), arguments, *team, exchanges);
-  if (prepared.spec == Spec{} && !for_request && !members_.inter && (team->has_messages() || members_.shape.ranks == 1))
+  if (prepared.spec == Spec{} && !for_request && !members_.inter &&
+      (team->team.has_messages() || members_.shape.ranks == 1))
     if (const char* const defect = defect_of_native(collective, members_.shape.ranks))
       prepared = prepare({*parse_spec("spread-out"), prepared.reason + "; the MPI's own " + defect}, arguments, *team,
                          exchanges);
@@ -184,7 +185,7 @@ std::unique_ptr<Planned> Planner::make_planned(std::unique_ptr<KeptCall> call, C
   } catch (const std::bad_alloc&) {}
   enum : std::int64_t { there, on_host, no_memory };  // from the best case to the worst
   std::int64_t worst = !planned ? no_memory : for_request && planned->on_host() ? on_host : there;
-  if (!members_.inter) worst = most_of_any_rank(worst, members_.user);
+  if (!members_.inter) worst = most_of_any_rank(worst, *members_.team);
   error = worst == no_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
   if (worst == no_memory) problem = "a rank has no memory for the plan";
   else if (worst == on_host)
@@ -215,7 +216,7 @@ PreparedExchange Planner::prepare(Choice choice, const Arguments& call, PlanTeam
   if (!prepared.exchange) return leave_to_host(no_plan);
   if (sized) {
     auto& sized_plan = static_cast<SizedPlan&>(*prepared.exchange);
-    if (!sized_plan.agree(call.send, call.receive, members_.options().scratch_limit_bytes, {&team.peers, ++exchanges}))
+    if (!sized_plan.agree(call.send, call.receive, members_.options().scratch_limit_bytes, {&team.team, ++exchanges}))
       sized_plan.send_all_directly();
     return prepared;
   }

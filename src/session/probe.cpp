@@ -186,9 +186,10 @@ void answer(Pair& pair) {
 
 }  // namespace
 
-MeasuredNetwork probe_network(const Peers& peers, Rank rank, Rank partner) {
+MeasuredNetwork probe_network(Team& team, Rank partner) {
   MeasuredNetwork network;
-  Pair pair(*peers.team, rank == 0 ? partner : 0);
+  const Rank rank = team.rank();
+  Pair pair(team, rank == 0 ? partner : 0);
   if (rank == partner) answer(pair);
   if (rank == 0) {
     Probed probed = known_network.get();
@@ -201,7 +202,7 @@ MeasuredNetwork probe_network(const Peers& peers, Rank rank, Rank partner) {
   }
   std::array numbers{network.start_us, network.message_us, network.byte_ns,
                      network.piece_us, network.copy_ns,    network.took_us};
-  if (broadcast(numbers.data(), sizeof numbers, 0, peers) != MPI_SUCCESS) return {};
+  if (broadcast(numbers.data(), sizeof numbers, 0, team) != MPI_SUCCESS) return {};
   return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
 }
 

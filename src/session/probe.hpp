@@ -4,7 +4,7 @@
 
 #include "choose/description.hpp"
 #include "schedule/schedule.hpp"
-#include "team/peers.hpp"
+#include "team/team.hpp"
 
 namespace swapmeet {
 
@@ -12,8 +12,8 @@ namespace swapmeet {
 /// small messages in a row. Also measures copies within rank 0.
 /// The measurement takes at most 0.5 % of the time since rank 0 loaded the library, and at most 20 ms. A step, except
 /// the first, that would exceed the remaining time is skipped, and measured in a later call. Results of rank 0's
-/// process are kept and reused. Returns the same on all ranks. Collective over `peers`, among whom no other message may
+/// process are kept and reused. Returns the same on all ranks. Collective over `team`, in which no other message may
 /// be under way.
-MeasuredNetwork probe_network(const Peers& peers, Rank rank, Rank partner);
+MeasuredNetwork probe_network(Team& team, Rank partner);
 
 }  // namespace swapmeet

@@ -64,14 +64,14 @@ std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const RankRecord> al
 
 /// Sends each rank this rank's record, with its block if there are any. On return `all` and `blocks` hold the records
 /// and blocks from the other ranks. `blocks` is empty if the ranks' blocks differ in size. Returns as MPI does.
-int exchange(const RankRecord& mine, std::vector<RankRecord>& all, std::vector<char>& blocks, MPI_Comm comm) {
+int exchange(const RankRecord& mine, std::vector<RankRecord>& all, std::vector<char>& blocks, const Team& team) {
   const std::size_t ranks = all.size(), bytes = blocks.size() / ranks;
   std::vector<RankRecord> out(ranks, mine);
   for (std::size_t i = 0; i < ranks && bytes > 0; ++i) {
     out[i].block_bytes = static_cast<std::int16_t>(bytes);
     std::memcpy(out[i].block.data(), &blocks[i * bytes], bytes);
   }
-  const int error = exchange_bytes(out.data(), sizeof mine, all.data(), static_cast<int>(ranks), comm);
+  const int error = exchange_bytes(out.data(), sizeof mine, all.data(), team);
   const auto alike = [&](const RankRecord& rank) { return rank.block_bytes == static_cast<std::int16_t>(bytes); };
   if (error || !std::ranges::all_of(all, alike)) blocks.clear();
   for (std::size_t i = 0; !blocks.empty() && i < ranks; ++i)
@@ -106,10 +106,9 @@ std::uint64_t kernel_number() {
   return text.empty() ? host_number() : number_of(text);
 }
 
-GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
+GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& gathered, Team& team,
                                std::vector<char>& blocks) {
-  int ranks = 0;
-  PMPI_Comm_size(comm, &ranks);
+  const Rank ranks = team.size();
   GatheredRecords records;
   const bool with_blocks = !simulated && ranks <= std::min(gathered.ranks, gathered.with_blocks);
   if (!with_blocks) blocks.clear();
@@ -118,7 +117,7 @@ GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& 
     const std::uint64_t version = number_of(mine.version.text());
     std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number,
                              ~number,     !mine.job,     version,   ~version,      !mine.threaded};
-    records.agreed = same_everywhere(mine.options, comm, records.device = mine.device, least);
+    records.agreed = same_everywhere(mine.options, team, records.device = mine.device, least);
     records.number = least[0];
     records.recalled = least[1];
     records.many = least[2] == 1;
@@ -130,7 +129,7 @@ GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& 
     return records;
   }
   std::vector<RankRecord> all(static_cast<std::size_t>(ranks));
-  const int error = with_blocks ? exchange(mine, all, blocks, comm) : allgather(mine, all, comm);
+  const int error = with_blocks ? exchange(mine, all, blocks, team) : allgather(mine, all, team);
   if (error) return records.error = error, records;
   return read_records(mine, all);
 }

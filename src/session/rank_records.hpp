@@ -91,10 +91,10 @@ struct GatheredRecords {
   std::int32_t team_everywhere = -1;
 };
 
-/// Exchanges the records. Collective over `comm`; waits. `blocks`: one block for each rank, of equal size and small
+/// Exchanges the records. Collective over `team`; waits. `blocks`: one block for each rank, of equal size and small
 /// enough for a record, or empty. On return one block from each rank; or empty, if no blocks were exchanged.
 /// `gathered`: the same on all ranks.
-GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& gathered, MPI_Comm comm,
+GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& gathered, Team& team,
                                std::vector<char>& blocks);
 
 /// The same exchange in two steps, for calls that must not wait, on few enough ranks for records to be gathered.

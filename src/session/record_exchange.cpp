@@ -67,7 +67,7 @@ GatheredRecords RecordExchange::exchange(const FirstCall* first) {
   piggybacked_.clear();
   if (first) piggybacked_ = blocks_to_piggyback(*first);
   const SlowWait watched = watch_for_absent_ranks(members_.user);
-  GatheredRecords records = gather_records(mine_, members_.gathered(), members_.user, piggybacked_);
+  GatheredRecords records = gather_records(mine_, members_.gathered(), *members_.team, piggybacked_);
   if (records.error) fail(records.error);
   return records;
 }
@@ -175,18 +175,16 @@ void RecordExchange::make_job(const GatheredRecords& records, bool in_own_functi
     static std::mutex making;
     const std::lock_guard alone(making);
     context().job.begin(patience_s(), true);
-    context().make_alone();
+    context().job.make_alone();
   }
-  members_.peers.alone = context().alone();
   if (!records.threaded) {
     JobFacts mine = facts_of(context().options);
     mine.threaded = false;
     context().job.agree(mine, context().fingerprint);
   }
-  auto numbered = std::make_unique<Team>(context().job, members_.team->job_ranks(), members_.rank, members_.user);
-  if (const int error = numbered->exchange_numbers(members_.user)) return fail(error);
+  auto numbered = std::make_unique<Team>(*members_.team, members_.user);
+  if (const int error = numbered->exchange_numbers()) return fail(error);
   members_.team = std::move(numbered);
-  members_.peers.team = members_.team.get();
 }
 
 /// Applies the result of the exchange of records. `begun`: it was begun in a start. Collective: the ranks exchange the numbers of their teams if the
@@ -200,8 +198,7 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
   // Without a job there are no messages, or make_job() has made the team and exchanged its numbers.
   if (records.job && !records.teams.empty()) members_.team->set_numbers(records.teams);
   else if (records.job && records.team_everywhere >= 0) members_.team->use_common_number();
-  else if (const int error = records.job ? members_.team->exchange_numbers(members_.user) : MPI_SUCCESS)
-    return fail(error);
+  else if (const int error = records.job ? members_.team->exchange_numbers() : MPI_SUCCESS) return fail(error);
   members_.locked |= records.locked;
   members_.threaded = records.threaded;
   if (!context().job.made_in_init()) members_.starts_on_host = !members_.has_messages();
@@ -219,9 +216,9 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
   members_.refusal = "the ranks disagree on the SWAPMEET_ variables";
   if (begun && !members_.has_messages()) return;  // further agreements would need messages
   warn_once(members_.refusal,
-            disagreement(members_.options(), members_.peers) +
+            disagreement(members_.options(), *members_.team) +
                 "; using the host MPI. Give every rank the same environment, and the same tuning file.");
-  print_problems(members_.options(), members_.peers);
+  print_problems(members_.options(), *members_.team);
 }
 
 /// Handles ranks that sent no record, or records of another version. If a rank has sent no record, the call ends with

@@ -46,7 +46,7 @@ int SparseExchanges::exchange(const SparseRequest& request, Arrivals& arrivals) 
   SparsePlan& plan = *plan_;
   if (plan.choice.spec.sparse == Sparse::census) plan.counts.resize(counts_of_census());  // lost where MPI failed
   const ErrorsReturn quiet(members_.user);
-  SparseLinks links(request.blocks, request.sends, members_.peers, members_.tags, ++calls_, plan.counts);
+  SparseLinks links(request.blocks, request.sends, *members_.team, members_.tags, ++calls_, plan.counts);
   // A rank without memory for its messages takes part without them, because the others wait for it.
   const bool sends = links.make_room();
   int error = MPI_SUCCESS;
@@ -88,7 +88,7 @@ int SparseExchanges::prepare() {
         return MPI_SUCCESS;
       },
       [](int error, const char*) { return error; });
-  if (members_.shape.ranks > 1 && most_of_any_rank(made ? 0 : 1, members_.peers) != 0) return MPI_ERR_NO_MEM;
+  if (members_.shape.ranks > 1 && most_of_any_rank(made ? 0 : 1, *members_.team) != 0) return MPI_ERR_NO_MEM;
   if (!made) return MPI_ERR_NO_MEM;
   plan_ = std::move(made);
   if (options.explain && members_.rank == 0)

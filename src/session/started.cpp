@@ -297,7 +297,7 @@ void StartedQueue::agree_on_lanes() {
   next_look_ *= 8;
   const Members& members = communicator_.members();
   const auto mine = static_cast<std::int64_t>(std::min(most_waiting_, Lanes::most));
-  const auto most = static_cast<std::size_t>(most_of_any_rank(mine, members.peers));
+  const auto most = static_cast<std::size_t>(most_of_any_rank(mine, *members.team));
   if (most > lanes_.number()) lanes_.use(most);
 }
 

@@ -19,9 +19,9 @@ bool is_single_step(const Spec& spec) {
   return spec.family == Family::native || (spec.family == Family::direct && spec.window == 0);
 }
 
-StartedTuning::StartedTuning(const Members& members, const Peers& peers, const std::string& name, Decision& usual,
+StartedTuning::StartedTuning(const Members& members, Team& team, const std::string& name, Decision& usual,
                              std::function<Decision*()> make_single)
-    : peers_(peers), calls_(members.options().explain && members.rank == 0 ? name + on_ranks(members) : ""),
+    : team_(team), calls_(members.options().explain && members.rank == 0 ? name + on_ranks(members) : ""),
       usual_(usual), arms_(expectations_of_starts(usual.spec(), single_step())), make_single_(std::move(make_single)),
       trials_(members.options().trials_share, arms_, Trials::reference, doubt_of_starts, {0, TrialRows::of_starts()}),
       pause_(trials_.pause()) {}
@@ -55,7 +55,7 @@ Decision& StartedTuning::next() {
 /// Learns from a trial that is over. The exchange that starts is the first one in the next pause.
 void StartedTuning::learn() {
   const int before = trials_.usual();
-  learn_from(trials_, peers_);
+  learn_from(trials_, team_);
   pause_ = trials_.pause() - 1;
   paused_s_ = last_s_;
   if (calls_.empty()) return;

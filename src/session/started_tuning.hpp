@@ -11,7 +11,7 @@
 #include "choose/trials.hpp"
 #include "mpi/mpi.hpp"
 #include "schedule/spec.hpp"
-#include "team/peers.hpp"
+#include "team/team.hpp"
 
 namespace swapmeet {
 
@@ -27,11 +27,11 @@ Spec single_step();
 
 class StartedTuning {
  public:
-  /// Of exchanges of `members`, which agree among `peers`, whose team must outlive this object. An explanation of the
+  /// Of exchanges of `members`, which agree in `team`, which must outlive this object. An explanation of the
   /// result begins with `name`. `usual`: by a spec of several steps. `make_single`: makes the decision for single_step(),
   /// once, before it is first used. It is collective over the ranks, and returns nullptr on all ranks if one has failed.
   /// Both decisions must outlive this object.
-  StartedTuning(const Members& members, const Peers& peers, const std::string& name, Decision& usual,
+  StartedTuning(const Members& members, Team& team, const std::string& name, Decision& usual,
                 std::function<Decision*()> make_single);
 
   /// Counts an exchange that starts at `now_s`, in seconds. Returns whether settle() must be called before next().
@@ -51,7 +51,7 @@ class StartedTuning {
   bool lacks_single() const { return trials_.left() > 0 && trials_.coming() != Trials::reference && !single_; }
   void learn();
 
-  const Peers peers_;
+  Team& team_;
   const std::string calls_;  ///< name of the exchanges in an explanation of the result; "": no explanation
   Decision& usual_;
   Decision* single_ = nullptr;  ///< nullptr: not made yet

@@ -7,7 +7,6 @@
 #include "team/agreement.hpp"
 #include "team/messages.hpp"
 #include "session/context.hpp"
-#include "mpi/world_ranks.hpp"
 #include "topology/slot_table.hpp"
 
 namespace swapmeet {
@@ -45,22 +44,22 @@ SentTable read(const OrderSource& source, std::span<const Rank> world_ranks, con
 }
 
 /// Sends every rank its rows of the table. Collective. Returns false, on all ranks, if MPI failed on one.
-bool scatter(const SentTable& table, const Endpoints& all, Rank rank, const Peers& peers, SlotRows& rows) {
+bool scatter(const SentTable& table, const Endpoints& all, Team& team, SlotRows& rows) {
   const auto number = static_cast<std::size_t>(rows.members);
   std::vector<std::int32_t> mine(2 * number);
-  const int error = scatter_by_messages(*peers.team, reinterpret_cast<const char*>(table.rows.data()),
+  const int error = scatter_by_messages(team, reinterpret_cast<const char*>(table.rows.data()),
                                         mine.size() * sizeof mine[0], reinterpret_cast<char*>(mine.data()), root);
-  rows.only = all.member_of[static_cast<std::size_t>(rank)];
+  rows.only = all.member_of[static_cast<std::size_t>(team.rank())];
   rows.sends.assign(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(number));
   rows.receives.assign(mine.begin() + static_cast<std::ptrdiff_t>(number), mine.end());
-  return most_of_any_rank(error != MPI_SUCCESS, peers) == 0;
+  return most_of_any_rank(error != MPI_SUCCESS, team) == 0;
 }
 
-std::string broadcast(std::string text, const Peers& peers) {
+std::string broadcast(std::string text, Team& team) {
   std::int64_t length = static_cast<std::int64_t>(text.size());
-  swapmeet::broadcast(&length, sizeof length, root, peers);
+  swapmeet::broadcast(&length, sizeof length, root, team);
   text.resize(static_cast<std::size_t>(length));
-  swapmeet::broadcast(text.data(), static_cast<int>(length), root, peers);
+  swapmeet::broadcast(text.data(), static_cast<int>(length), root, team);
   return text;
 }
 
@@ -69,17 +68,16 @@ std::string summary_of(std::int64_t slots, std::int64_t bound) {
   return std::to_string(slots) + " slots, " + std::to_string(bound) + " at least";
 }
 
-MadeOrder make(const OrderSource& source, const Endpoints& all, Rank rank, const Peers& peers) {
-  const std::vector<int> world_ranks = world_ranks_of(peers.comm);
+MadeOrder make(const OrderSource& source, const Endpoints& all, Team& team) {
   std::vector<Rank> members;
-  for (const Rank first : all.first_ranks) members.push_back(world_ranks[static_cast<std::size_t>(first)]);
+  for (const Rank first : all.first_ranks) members.push_back(team.job_rank(first));
   MadeOrder made{source, all.member_of, nullptr, "", ""};
-  SentTable table = rank == root ? read(source, members, all, made.problem) : SentTable{};
-  made.problem = broadcast(std::move(made.problem), peers);
+  SentTable table = team.rank() == root ? read(source, members, all, made.problem) : SentTable{};
+  made.problem = broadcast(std::move(made.problem), team);
   if (!made.problem.empty()) return made;
-  swapmeet::broadcast(table.sizes, sizeof table.sizes, root, peers);
+  swapmeet::broadcast(table.sizes, sizeof table.sizes, root, team);
   SlotRows rows{static_cast<std::int32_t>(members.size()), static_cast<std::int32_t>(table.sizes[0]), -1, {}, {}};
-  if (!scatter(table, all, rank, peers, rows)) made.problem = source.network + ": the order did not reach all ranks";
+  if (!scatter(table, all, team, rows)) made.problem = source.network + ": the order did not reach all ranks";
   made.rows = std::make_shared<const SlotRows>(std::move(rows));
   made.summary = summary_of(table.sizes[0], table.sizes[1]);
   return made;
@@ -93,11 +91,11 @@ const MadeOrder* Orders::known(const OrderSource& source, const Endpoints& all) 
   return nullptr;
 }
 
-const MadeOrder* Orders::find(const Spec& spec, const Shape& shape, Rank rank, const Peers& peers) {
+const MadeOrder* Orders::find(const Spec& spec, const Shape& shape, Team& team) {
   if (spec.order != Order::topology) return nullptr;
   const Endpoints all = endpoints(spec, shape);
   if (const MadeOrder* const made = known(spec.source, all)) return made;
-  made_.push_back(std::make_unique<MadeOrder>(make(spec.source, all, rank, peers)));
+  made_.push_back(std::make_unique<MadeOrder>(make(spec.source, all, team)));
   return made_.back().get();
 }
 

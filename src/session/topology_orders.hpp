@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "team/peers.hpp"
+#include "team/team.hpp"
 #include "topology/endpoints.hpp"
 
 namespace swapmeet {
@@ -23,8 +23,8 @@ struct MadeOrder {
 class Orders {
  public:
   /// The order that `spec` asks for; nullptr if it asks for none. The first call for an order reads it, and is
-  /// collective over `peers`, which must have the ranks of `shape` and be able to send messages.
-  const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, const Peers& peers);
+  /// collective over `team`, which must have the ranks of `shape` and be able to send messages.
+  const MadeOrder* find(const Spec& spec, const Shape& shape, Team& team);
 
   /// Returns `shape` with the order that find() has made for `spec`, if any.
   Shape shape_for(const Spec& spec, const Shape& shape) const;

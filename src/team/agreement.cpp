@@ -28,48 +28,30 @@ int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
   return error == MPI_SUCCESS || is_fault(error) || !arrived(error) ? error : MPI_SUCCESS;
 }
 
-/// Whether the ranks agree by messages of the team.
-bool by_messages(const Peers& peers) { return peers.team && peers.team->in_steps(); }
-
 }  // namespace
 
-int ranks_of(const Peers& peers) {
-  if (peers.team) return peers.team->size();
-  int ranks = 0;
-  PMPI_Comm_size(peers.comm, &ranks);
-  return ranks;
-}
-
-int rank_in(const Peers& peers) {
-  if (peers.team) return peers.team->rank();
-  int rank = 0;
-  PMPI_Comm_rank(peers.comm, &rank);
-  return rank;
-}
-
-int allgather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers) {
-  if (by_messages(peers)) return gather_by_messages(*peers.team, mine, bytes, static_cast<char*>(all));
+int allgather_bytes(const void* mine, std::size_t bytes, void* all, Team& team) {
+  if (team.in_steps()) return gather_by_messages(team, mine, bytes, static_cast<char*>(all));
   const int count = static_cast<int>(bytes);
-  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), peers.comm,
-                 [&] { return PMPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, peers.comm); });
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(team.size()), team.user_comm(),
+                 [&] { return PMPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, team.user_comm()); });
 }
 
-int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
+int exchange_bytes(const void* mine, std::size_t bytes, void* all, const Team& team) {
   const int count = static_cast<int>(bytes);
-  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), comm,
-                 [&] { return PMPI_Alltoall(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(team.size()), team.user_comm(),
+                 [&] { return PMPI_Alltoall(mine, count, MPI_BYTE, all, count, MPI_BYTE, team.user_comm()); });
 }
 
-int allreduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
+int allreduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, Team& team,
                     std::size_t most_gathered_bytes) {
   auto* const result = static_cast<char*>(values);
   const std::vector<char> mine(result, result + bytes);
-  const int ranks = ranks_of(peers);
   int error = MPI_SUCCESS;
-  const auto number = static_cast<std::size_t>(ranks);
-  if (by_messages(peers) || number * bytes <= most_gathered_bytes) {
+  const auto number = static_cast<std::size_t>(team.size());
+  if (team.in_steps() || number * bytes <= most_gathered_bytes) {
     std::vector<char> all(number * bytes);
-    error = allgather_bytes(mine.data(), bytes, all.data(), ranks, peers);
+    error = allgather_bytes(mine.data(), bytes, all.data(), team);
     // Reduces the upper half of the values into the lower half until one is left, which takes few calls.
     for (std::size_t left = number; left > 1 && !error;) {
       const std::size_t upper = left / 2;
@@ -79,61 +61,48 @@ int allreduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype typ
     }
     if (!error) std::memcpy(result, all.data(), bytes);
   } else {
-    error = attempt(result, bytes, peers.comm,
-                    [&] { return PMPI_Allreduce(mine.data(), values, count, type, operation, peers.comm); });
+    error = attempt(result, bytes, team.user_comm(),
+                    [&] { return PMPI_Allreduce(mine.data(), values, count, type, operation, team.user_comm()); });
   }
   if (error) std::memcpy(result, mine.data(), bytes);
   return error;
 }
 
-bool no_rank_has(const std::string& problem, std::string& first, const Peers& peers) {
+bool no_rank_has(const std::string& problem, std::string& first, Team& team) {
   constexpr std::size_t most_text = 256;
-  const int ranks = ranks_of(peers), rank = rank_in(peers);
-  int with_problem = problem.empty() ? ranks : rank;
-  allreduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, peers);
-  if (with_problem == ranks) return true;
+  int with_problem = problem.empty() ? team.size() : team.rank();
+  allreduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, team);
+  if (with_problem == team.size()) return true;
   char text[most_text] = {};
   std::snprintf(text, sizeof text, "%s", problem.c_str());
-  broadcast(text, sizeof text, with_problem, peers);
+  broadcast(text, sizeof text, with_problem, team);
   first = text;
   return false;
 }
 
-int broadcast(void* data, int bytes, int root, const Peers& peers) {
-  if (by_messages(peers)) return broadcast_by_messages(*peers.team, data, static_cast<std::size_t>(bytes), root);
-  const ErrorsReturn quiet(peers.comm);
+int broadcast(void* data, int bytes, int root, Team& team) {
+  if (team.in_steps()) return broadcast_by_messages(team, data, static_cast<std::size_t>(bytes), root);
+  const ErrorsReturn quiet(team.user_comm());
   // MPI_Bcast is not used: its first call on a communicator can take many milliseconds (Open MPI 5.0.11).
   return again([&] {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int error = quiet.error_of(PMPI_Ibcast(data, bytes, MPI_BYTE, root, peers.comm, &request));
+    const int error = quiet.error_of(PMPI_Ibcast(data, bytes, MPI_BYTE, root, team.user_comm(), &request));
     return error ? error : quiet.error_of(PMPI_Wait(&request, MPI_STATUS_IGNORE));
   });
 }
 
-bool same_everywhere(std::uint64_t number, const Peers& peers, std::uint64_t& most, std::span<std::uint64_t> least) {
+bool same_everywhere(std::uint64_t number, Team& team, std::uint64_t& most, std::span<std::uint64_t> least) {
   std::vector<std::uint64_t> all{number, ~number, ~most};
   all.insert(all.end(), least.begin(), least.end());
-  if (allreduce_once(all, MPI_UINT64_T, MPI_MIN, peers) != MPI_SUCCESS) return false;
+  if (allreduce_once(all, MPI_UINT64_T, MPI_MIN, team) != MPI_SUCCESS) return false;
   most = ~all[2];
   std::copy(all.begin() + 3, all.end(), least.begin());
   return all[0] == ~all[1];
 }
 
-std::int64_t most_of_any_rank(std::int64_t number, const Peers& peers) {
-  allreduce(std::span(&number, 1), MPI_INT64_T, MPI_MAX, peers);
+std::int64_t most_of_any_rank(std::int64_t number, Team& team) {
+  allreduce(std::span(&number, 1), MPI_INT64_T, MPI_MAX, team);
   return number;
-}
-
-// The error handler of MPI_COMM_SELF is not changed, not even to be restored: once it has been set, MPICH raises the
-// errors of MPI_Waitall on MPI_COMM_SELF.
-MPI_Comm this_rank_alone() {
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;
-  PMPI_Comm_group(MPI_COMM_SELF, &group);
-  PMPI_Comm_create(MPI_COMM_SELF, group, &comm);
-  PMPI_Group_free(&group);
-  if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return comm;
 }
 
 }  // namespace swapmeet

@@ -12,13 +12,9 @@
 
 #include "mpi/errors_return.hpp"
 #include "mpi/mpi.hpp"
-#include "team/peers.hpp"
+#include "team/team.hpp"
 
 namespace swapmeet {
-
-/// The number of ranks, and this rank's number among them. Local.
-int ranks_of(const Peers& peers);
-int rank_in(const Peers& peers);
 
 /// Allreduce of `values` in place: `count` elements of `type`, `bytes` bytes in all. Collective. Returns an MPI error
 /// code; after an error `values` are unchanged.
@@ -29,54 +25,49 @@ int rank_in(const Peers& peers);
 /// If the values of all ranks together have at most `most_gathered_bytes`, each rank gathers and reduces them itself,
 /// because the first MPI_Allreduce of a process can take milliseconds (MPICH). allreduce_once() has a higher limit. It is
 /// for agreements that programs with few calls need.
-int allreduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
+int allreduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, Team& team,
                     std::size_t most_gathered_bytes);
 template <class Values>
-int allreduce(Values&& values, MPI_Datatype type, MPI_Op operation, const Peers& peers,
+int allreduce(Values&& values, MPI_Datatype type, MPI_Op operation, Team& team,
               std::size_t most_gathered_bytes = 1024) {
   return allreduce_bytes(std::data(values), std::size(values) * sizeof *std::data(values),
-                         static_cast<int>(std::size(values)), type, operation, peers, most_gathered_bytes);
+                         static_cast<int>(std::size(values)), type, operation, team, most_gathered_bytes);
 }
 template <class Values>
-int allreduce_once(Values&& values, MPI_Datatype type, MPI_Op operation, const Peers& peers) {
-  return allreduce(values, type, operation, peers, 32 << 10);
+int allreduce_once(Values&& values, MPI_Datatype type, MPI_Op operation, Team& team) {
+  return allreduce(values, type, operation, team, 32 << 10);
 }
 
 /// Allgather: `all` gets `bytes` bytes of `mine` from each rank, in the order of ranks. Collective. A failed call is
 /// repeated unless its results have arrived nonetheless. Returns an MPI error code.
-int allgather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers);
+int allgather_bytes(const void* mine, std::size_t bytes, void* all, Team& team);
 template <class Item>
-int allgather(const Item& mine, std::vector<Item>& all, const Peers& peers) {
-  const int ranks = ranks_of(peers);
-  all.resize(static_cast<std::size_t>(ranks));
-  return allgather_bytes(&mine, sizeof mine, all.data(), ranks, peers);
+int allgather(const Item& mine, std::vector<Item>& all, Team& team) {
+  all.resize(static_cast<std::size_t>(team.size()));
+  return allgather_bytes(&mine, sizeof mine, all.data(), team);
 }
 
-/// All-to-all by the host MPI: each rank of `comm` gets its `bytes` bytes of `mine`, and `all` gets the bytes that the
-/// ranks have for this one, both in the order of ranks. Collective; for blocking calls only. A failed call is repeated
-/// unless its results have arrived nonetheless. Returns an MPI error code.
-int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm);
+/// All-to-all by the host MPI: each rank gets its `bytes` bytes of `mine`, and `all` gets the bytes that the ranks have
+/// for this one, both in the order of ranks. Collective; for blocking calls only. A failed call is repeated unless its
+/// results have arrived nonetheless. Returns an MPI error code.
+int exchange_bytes(const void* mine, std::size_t bytes, void* all, const Team& team);
 
 /// Broadcast of `bytes` bytes of `root`. Collective. A failed call is repeated. Returns an MPI error code.
-int broadcast(void* data, int bytes, int root, const Peers& peers);
+int broadcast(void* data, int bytes, int root, Team& team);
 
 /// Whether no rank has a `problem`, which is a text or "". If some rank has one, `first` becomes the problem of the
 /// first such rank, cut to 255 characters. Collective.
-bool no_rank_has(const std::string& problem, std::string& first, const Peers& peers);
+bool no_rank_has(const std::string& problem, std::string& first, Team& team);
 
 /// Whether all ranks pass the same `number`. In the same exchange, `most` becomes the largest value of any rank, and
 /// each element of `least` the smallest. Collective. Returns false, and leaves both unchanged, after an MPI error.
-bool same_everywhere(std::uint64_t number, const Peers& peers, std::uint64_t& most, std::span<std::uint64_t> least);
-inline bool same_everywhere(std::uint64_t number, const Peers& peers) {
+bool same_everywhere(std::uint64_t number, Team& team, std::uint64_t& most, std::span<std::uint64_t> least);
+inline bool same_everywhere(std::uint64_t number, Team& team) {
   std::uint64_t nothing = 0;
-  return same_everywhere(number, peers, nothing, {});
+  return same_everywhere(number, team, nothing, {});
 }
 
 /// The largest `number` of all ranks. Collective.
-std::int64_t most_of_any_rank(std::int64_t number, const Peers& peers);
-
-/// Makes a communicator of this rank alone, on which errors return. Local. Returns MPI_COMM_NULL if MPI cannot make
-/// one.
-MPI_Comm this_rank_alone();
+std::int64_t most_of_any_rank(std::int64_t number, Team& team);
 
 }  // namespace swapmeet

@@ -33,6 +33,18 @@ MPI_Comm make_comm() {
   return comm;
 }
 
+// The error handler of MPI_COMM_SELF is not changed, not even to be restored: once it has been set, MPICH raises the
+// errors of MPI_Waitall on MPI_COMM_SELF.
+MPI_Comm this_rank_alone(MPI_Errhandler handler) {
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_group(MPI_COMM_SELF, &group);
+  PMPI_Comm_create(MPI_COMM_SELF, group, &comm);
+  PMPI_Group_free(&group);
+  if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, handler);
+  return comm;
+}
+
 }  // namespace
 
 void Job::begin(double patience_s, bool late) {
@@ -56,7 +68,7 @@ bool Job::largest(std::span<std::int64_t, agreed_values> values) {
   static std::array<std::int64_t, 2 * agreed_values> room;  // only one thread calls MPI_Init
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  Team all(*this, std::make_shared<const std::vector<int>>(world_ranks_of(MPI_COMM_WORLD)), rank, MPI_COMM_NULL);
+  Team all(*this, std::make_shared<const std::vector<int>>(world_ranks_of(MPI_COMM_WORLD)), rank, MPI_COMM_NULL, true);
   all.use_common_number();  // the number is the same on all ranks, since it is the only team of each
   return largest_of_all(all, values, room) == MPI_SUCCESS;
 }
@@ -89,11 +101,17 @@ const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
   return facts_;
 }
 
+void Job::make_alone() {
+  if (alone_[0] != MPI_COMM_NULL) return;
+  alone_[0] = this_rank_alone(MPI_ERRORS_RETURN);
+  alone_[1] = this_rank_alone(MPI_ERRORS_ARE_FATAL);
+}
+
 void Job::end() {
-  MPI_Comm ended = comm_.exchange(MPI_COMM_NULL);
-  if (ended == MPI_COMM_NULL) return;
   look_for_messages_on(MPI_COMM_NULL);
-  PMPI_Comm_free(&ended);
+  for (MPI_Comm ended : {comm_.exchange(MPI_COMM_NULL), alone_[0], alone_[1]})
+    if (ended != MPI_COMM_NULL) PMPI_Comm_free(&ended);
+  alone_[0] = alone_[1] = MPI_COMM_NULL;
 }
 
 int Job::take_number() {

@@ -1,4 +1,5 @@
-/// The job: all ranks of MPI_COMM_WORLD, with the one communicator on which the library sends its messages.
+/// The job: all ranks of MPI_COMM_WORLD, with the one communicator on which the library sends its messages, and
+/// communicators of this rank alone.
 #pragma once
 
 #include <atomic>
@@ -46,7 +47,7 @@ class Job {
   /// job.
   const JobFacts& agree(const JobFacts& mine, std::uint64_t fingerprint);
 
-  /// Frees the communicator. Collective over the job. Requires that no message is in flight.
+  /// Frees all communicators. Collective over the job. Requires that no message is in flight.
   void end();
 
   /// The communicator; MPI_COMM_NULL if there is none, so that the library cannot send messages.
@@ -56,6 +57,18 @@ class Job {
   /// have it yet.
   bool made_in_init() const { return exists() && !late_; }
   const JobFacts& facts() const { return facts_; }
+
+  /// Communicators of this rank alone. On the first, errors are returned; the library also packs on it. On the second,
+  /// errors end the program. MPI_COMM_SELF before make_alone().
+  enum class Errors : std::uint8_t { returned, fatal };
+  MPI_Comm alone(Errors errors = Errors::returned) const {
+    const MPI_Comm made = alone_[static_cast<std::size_t>(errors)];
+    return made == MPI_COMM_NULL ? MPI_COMM_SELF : made;
+  }
+  /// Makes these communicators, unless they exist. Called in MPI_Init, or when the communicator of the job is made:
+  /// Open MPI makes one communicator at a time, and would wait for the one that another thread makes. Local.
+  void make_alone();
+
   const Tags& tags() const { return tags_; }
 
   /// take_number() returns a number that no other team of this rank has, or a negative value if none is left.
@@ -69,7 +82,8 @@ class Job {
   bool largest(std::span<std::int64_t, agreed_values> values);
 
   std::atomic<MPI_Comm> comm_{MPI_COMM_NULL};
-  bool late_ = false;  ///< set before comm_
+  MPI_Comm alone_[2] = {MPI_COMM_NULL, MPI_COMM_NULL};  ///< by Errors
+  bool late_ = false;                                   ///< set before comm_
   JobFacts facts_;
   Tags tags_{32767};
   std::mutex mutex_;            ///< guards taken_ and first_free_. tags_ is set before a number can be taken

@@ -8,9 +8,9 @@
 
 namespace swapmeet {
 
-Team::Team(Job& job, std::shared_ptr<const std::vector<int>> job_ranks, Rank rank, MPI_Comm user)
-    : job_(job), number_(job.take_number()), comm_(job.comm()), rank_on_comm_(job_ranks->data()),
-      job_ranks_(std::move(job_ranks)), rank_(rank), user_(user) {
+Team::Team(Job& job, std::shared_ptr<const std::vector<int>> job_ranks, Rank rank, MPI_Comm user, bool reached)
+    : job_(job), number_(reached ? job.take_number() : -1), comm_(job.comm()), rank_on_comm_(job_ranks->data()),
+      job_ranks_(std::move(job_ranks)), rank_(rank), reached_(reached), user_(user) {
   if (number_ >= 0) own_summand_ = tags().of_team(number_);
 }
 
@@ -28,13 +28,13 @@ void Team::set_numbers(std::span<const std::int32_t> numbers) {
 
 void Team::use_common_number() { has_messages_ = job_.exists() && number_ >= 0; }
 
-int Team::exchange_numbers(MPI_Comm comm) {
+int Team::exchange_numbers() {
   std::array<std::int32_t, 2> extremes{number_, -number_};  // becomes the minimum, and minus the maximum
-  if (const int error = allreduce(extremes, MPI_INT32_T, MPI_MIN, comm)) return error;
+  if (const int error = allreduce(extremes, MPI_INT32_T, MPI_MIN, *this)) return error;
   if (extremes[0] < 0) return MPI_SUCCESS;  // a member has no number: no messages
   if (extremes[0] == -extremes[1]) return use_common_number(), MPI_SUCCESS;
   std::vector<std::int32_t> numbers;
-  if (const int error = allgather(number_, numbers, comm)) return error;
+  if (const int error = allgather(number_, numbers, *this)) return error;
   set_numbers(numbers);
   return MPI_SUCCESS;
 }

@@ -1,5 +1,6 @@
-/// A team: the ranks of a communicator of the application, or of a plan, which send one another messages. The messages
-/// are sent on the communicator of the job (job.hpp), to the receiver's rank in the job.
+/// A team: the ranks of a communicator of the application, or of a plan, and how they communicate: by collective calls
+/// of the host MPI on the application's communicator, and by messages of this library. The messages are sent on the
+/// communicator of the job (job.hpp), to the receiver's rank in the job.
 ///
 /// Teams need no agreement on a common number. Each rank numbers its own teams, and sends the other members the number
 /// of the team. Only the rank that gave the number interprets it: senders put the receiver's number into the tag. So
@@ -23,8 +24,11 @@ namespace swapmeet {
 class Team {
  public:
   /// Makes a team and takes a number for it. `job_ranks` are its members' ranks in the job, in the order of the team.
-  /// `user` is as in set_user_comm(). Local.
-  Team(Job& job, std::shared_ptr<const std::vector<int>> job_ranks, Rank rank, MPI_Comm user);
+  /// `user` is as in set_user_comm(). `reached`: whether messages of the job reach the members. If not, the team takes no
+  /// number, and cannot send messages. Local.
+  Team(Job& job, std::shared_ptr<const std::vector<int>> job_ranks, Rank rank, MPI_Comm user, bool reached);
+  /// Makes another team of the members of `other`.
+  Team(const Team& other, MPI_Comm user) : Team(other.job_, other.job_ranks_, other.rank_, user, other.reached_) {}
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -41,12 +45,15 @@ class Team {
   void set_numbers(std::span<const std::int32_t> numbers);
   /// Records that all members have given the team the number that this rank has given it: number(). Local.
   void use_common_number();
-  /// Exchanges the numbers by collective calls on `comm`, which has the same ranks, and sets them. It takes one
-  /// allreduce if all numbers are equal, as is usual, or if a member has none. Returns an MPI error code.
-  int exchange_numbers(MPI_Comm comm);
+  /// Exchanges the numbers by collective calls on user_comm(), and sets them. It takes one allreduce if all numbers are
+  /// equal, as is usual, or if a member has none. Returns an MPI error code.
+  int exchange_numbers();
 
   /// Whether messages can be sent: the same on all ranks.
   bool has_messages() const { return has_messages_; }
+
+  /// Whether messages of the job reach the members: the same on all ranks.
+  bool reached() const { return reached_; }
 
   /// The communicator of the job.
   MPI_Comm comm() const { return comm_; }
@@ -68,9 +75,12 @@ class Team {
   /// communicator. Any thread.
   void give_up() { given_up_.store(true, std::memory_order_release), keep_number(); }
 
-  /// Sets the application's communicator of these ranks, on which it may revoke them; MPI_COMM_NULL if that is freed or
-  /// unknown.
+  /// The application's communicator of these ranks, on which it may revoke them, and on which blocking calls make
+  /// collective calls of the host MPI. MPI_COMM_NULL if it is freed or unknown.
+  MPI_Comm user_comm() const { return user_; }
   void set_user_comm(MPI_Comm user) { user_ = user; }
+  /// A communicator of this rank alone, for packing and for messages to itself, on which errors are returned.
+  MPI_Comm alone() const { return job_.alone(); }
 
   /// Whether the work that uses the team is executed in steps (steps.hpp), so that it must not wait.
   bool in_steps() const { return in_steps_; }
@@ -89,6 +99,7 @@ class Team {
   const int* summands_ = nullptr;  ///< data of tag_summands_, or nullptr if it is empty
   std::shared_ptr<const std::vector<int>> job_ranks_;
   Rank rank_;
+  bool reached_;
   int own_summand_ = 0;
   bool has_messages_ = false, in_steps_ = false;
   std::vector<int> tag_summands_;  ///< for tags to each member (Tags::of_team()); empty if all equal own_summand_

@@ -11,6 +11,7 @@
 #include "choose/limits.hpp"
 #include "choose/select.hpp"
 #include "options/options.hpp"
+#include "proofs/scratch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -18,6 +18,7 @@
 #include "estimate/round_counts.hpp"
 #include "estimate/varying_counts.hpp"
 #include "options/options.hpp"
+#include "proofs/scratch.hpp"
 #include "topology/arrangement.hpp"
 #include "workload/workload.h"
 
@@ -40,12 +41,13 @@ std::vector<RoundRow> rounds_of(const Spec& spec, Rank ranks, std::string_view n
 /// What `swapmeet model` prints of a spec: counts, and what only readers need.
 struct ShownCounts : Counts {
   std::vector<Radices> radices;
-  std::int64_t batches = 0, grants = 0;
+  std::int64_t batches = 0, grants = 0, scratch_blocks = 0;
 };
 
 ShownCounts counts_of(const Spec& spec, Rank ranks, std::string_view nodes) {
   const Shape shape = shape_to_count(spec, ranks, nodes);
   ShownCounts shown{count(spec, shape), {}};
+  shown.scratch_blocks = scratch_ceiling(spec, shape);
   shown.radices.resize(shown.sizes.size());
   const std::vector<Radices> radices = spec.family == Family::bruck ? spec.radices : std::vector<Radices>{{Radix::all}};
   if (spec.family != Family::leaders)

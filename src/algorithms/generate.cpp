@@ -26,8 +26,4 @@ Schedule generate(const Spec& spec, const Shape& shape, Rank rank) {
   return place(algorithm_of(spec.family).flow(spec, shape, rank), spec, shape);
 }
 
-std::int64_t scratch_of_alike(const Spec& spec, const Shape& shape) {
-  return scratch_anywhere(algorithm_of(spec.family).flow(spec, shape, 0), spec, shape);
-}
-
 }  // namespace swapmeet

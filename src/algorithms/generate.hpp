@@ -20,9 +20,4 @@ Flow flow(const Spec& spec, const Shape& shape, Rank rank);
 /// Requires that spec.family is not Family::native and that unsuitable(spec, shape) is empty.
 Schedule generate(const Spec& spec, const Shape& shape, Rank rank);
 
-/// Returns a number of scratch blocks that is sufficient for the schedule of every rank, if all ranks have the same
-/// flow relative to their own place (alike_on()). Their schedules still differ in the blocks that they stage. O(one
-/// schedule).
-std::int64_t scratch_of_alike(const Spec& spec, const Shape& shape);
-
 }  // namespace swapmeet

@@ -6,14 +6,11 @@
 #include <utility>
 
 #include "algorithms/generate.hpp"
-#include "model/counts.hpp"
 #include "model/ceiling.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-constexpr Rank most_looked_at = 1024;  ///< ranks whose schedules are generated for an exact answer
 
 bool on_one_node(const Shape& shape) {
   return shape.hierarchy.empty() ||
@@ -99,20 +96,6 @@ Limited within_limits(const Spec& spec, Collective collective, const Shape& shap
   });
   if (!found) answer.spec = Spec{};
   return answer;
-}
-
-bool within_scratch_limit(const Spec& spec, const Shape& shape, std::int64_t block_bytes, const Options& options) {
-  if (spec.family == Family::native) return true;
-  const bool sends_as_they_lie =
-      spec.family == Family::direct && spec.segment_bytes == 0 && spec.intra == Transport::mpi;
-  const auto fits = [&](std::int64_t scratch_blocks) {
-    return within_scratch_limit(2 * std::int64_t{shape.ranks} + scratch_blocks, block_bytes, options);
-  };
-  if (sends_as_they_lie || fits(count(spec, shape).scratch_blocks)) return true;
-  if (!fits(0) || shape.ranks > most_looked_at) return false;
-  for (Rank rank = 0; rank < shape.ranks; ++rank)
-    if (!fits(generate(spec, shape, rank).scratch_blocks)) return false;
-  return true;
 }
 
 }  // namespace swapmeet

@@ -34,8 +34,4 @@ inline bool within_scratch_limit(std::int64_t working_blocks, std::int64_t block
   return block_bytes <= options.scratch_limit_bytes / working_blocks;
 }
 
-/// The same check for an MPI_Alltoall by `spec` that is not in place, with the memory that its Plan would take; on many
-/// ranks with an upper bound of it. Requires unsuitable(spec, shape) to be empty.
-bool within_scratch_limit(const Spec& spec, const Shape& shape, std::int64_t block_bytes, const Options& options);
-
 }  // namespace swapmeet

@@ -41,8 +41,7 @@ Ceiling ceiling(const Spec& spec, const Shape& shape) {
   ExchangeBounds rank{.requests = counted ? 2 * std::min(window, counts.messages) : counts.messages + arriving.messages,
                       .peers = std::min(others, counts.messages + arriving.messages),
                       .early_messages = 2 * arriving.messages,
-                      .early_blocks = 2 * arriving.blocks,
-                      .scratch_blocks = counts.scratch_blocks};
+                      .early_blocks = 2 * arriving.blocks};
   bool exact = false;
   if (spec.family == Family::direct) {
     const bool batches = spec.completion == Completion::all;

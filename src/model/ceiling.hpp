@@ -18,7 +18,7 @@ struct ExchangeBounds {
   std::int64_t peers = 0;           ///< distinct ranks that the rank sends to or receives from
   std::int64_t early_messages = 0;  ///< messages that have arrived before their receives are posted, at a time
   std::int64_t early_blocks = 0;    ///< blocks in such messages, at a time
-  std::int64_t scratch_blocks = 0;  ///< working memory
+  std::int64_t scratch_blocks = 0;  ///< working memory; ceiling() leaves it to tools/proofs/scratch.hpp
   bool operator==(const ExchangeBounds&) const = default;
 };
 

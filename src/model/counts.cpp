@@ -20,38 +20,18 @@ std::int64_t blocks_in(const Digit& digit, std::int64_t size, std::int64_t ranks
   return (size - offsets_with(digit, size, 0)) * (ranks / size);
 }
 
-/// Returns the number of scratch blocks that a digit may stage: all departing blocks (if packed) and all arriving ones.
-/// Messages of one block need no packing.
-std::int64_t staged(const Spec& spec, const Digit& digit, std::int64_t size, std::int64_t ranks, bool first) {
-  const std::int64_t moved = blocks_in(digit, size, ranks);
-  // Arriving blocks need no staging if departing blocks leave from the send buffer or from the other copy of a slot:
-  // their final places are then free.
-  const bool lands = spec.layout == Layout::zero_copy || (spec.layout == Layout::zero_rotation && first);
-  if (spec.packing == Packing::datatype) return lands ? 0 : moved;
-  std::int64_t singles = 0;
-  if (size == ranks && digit.weight == 1 && size < 2 * digit.radix)
-    singles = digit.radix - std::max<std::int64_t>(1, size - digit.radix);  // the other messages have two blocks
-  return 2 * (moved - singles) + (lands ? 0 : singles);
-}
-
 /// Whether each block has a message of its own in this digit.
 bool staggered(const Spec& spec, const Digit& digit, std::size_t dimensions) {
   return spec.family == Family::bruck && spec.grouping == Grouping::staggered && digit.dimension + 1 == dimensions;
 }
 
 void count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Digit>& digits, Counts& counts) {
-  std::int64_t stage = 0;
   for (const Digit& digit : digits) {
-    const std::int64_t size = counts.sizes[digit.dimension];
-    const std::int64_t blocks = blocks_in(digit, size, ranks);
+    const std::int64_t blocks = blocks_in(digit, counts.sizes[digit.dimension], ranks);
     const std::int64_t messages = staggered(spec, digit, counts.sizes.size()) ? blocks : digit.radix - 1;
     counts.messages += messages;  // digits_of() makes no digit with unused values
     counts.blocks += blocks;
-    stage = std::max(stage, staged(spec, digit, size, ranks, &digit == &digits.front()));
   }
-  if (spec.family == Family::direct) return;
-  const bool basic = spec.layout == Layout::basic, twin = spec.layout == Layout::zero_copy;
-  counts.scratch_blocks = (basic || twin ? ranks : 0) + stage;
 }
 
 /// Sets the dimensions. Returns whether places are proxies.
@@ -70,10 +50,9 @@ Counts count_schedules(const Spec& spec, const Shape& shape) {
   for (Rank rank = 1; rank < shape.ranks && !alike; ++rank) {
     const Counts one = count(generate(spec, shape, rank));
     most.ranks_differ = most.ranks_differ || one.messages != messages || one.blocks != blocks;
-    for (const auto number : {&Counts::messages, &Counts::blocks, &Counts::scratch_blocks})
-      most.*number = std::max(most.*number, one.*number);
+    most.messages = std::max(most.messages, one.messages);
+    most.blocks = std::max(most.blocks, one.blocks);
   }
-  if (alike) most.scratch_blocks = scratch_of_alike(spec, shape);
   most.sizes = {shape.ranks};
   if (spec.family == Family::bruck) most.ranks_differ |= set_grid(spec, shape, most);
   return most;
@@ -89,7 +68,6 @@ bool has_closed_form(const Spec& spec) {
 Counts count(const Schedule& schedule) {
   Counts counts;
   counts.messages = static_cast<std::int64_t>(schedule.sends.size());
-  counts.scratch_blocks = schedule.scratch_blocks;
   for (const Message& message : schedule.sends) counts.blocks += schedule.block_count(message);
   return counts;
 }

@@ -1,5 +1,5 @@
-/// Counts the messages K, the blocks D and the scratch blocks of a rank in an exchange. Families without a closed form
-/// are counted in their schedules.
+/// Counts the messages K and the blocks D of a rank in an exchange. Families without a closed form are counted in their
+/// schedules.
 ///
 /// Closed forms remain because a choice compares about a hundred specs. It takes 0.1 ms for 64 ranks on nodes of 8, 1 ms
 /// for 1024 on nodes of 32, and 13 ms for 16384 on nodes of 64. The schedule of one rank would take 0.01, 0.1 to 0.25
@@ -36,8 +36,6 @@ struct Counts {
   std::vector<std::int32_t> sizes;  ///< of the dimensions; for leaders: ranks of the largest node, number of nodes
   std::int64_t messages = 0;        ///< K: number of messages that a rank sends
   std::int64_t blocks = 0;          ///< D: number of blocks in these messages
-  /// sufficient number of scratch blocks; the schedule of a rank says how many that rank needs
-  std::int64_t scratch_blocks = 0;
   /// Whether ranks differ, because some places are proxies or some ranks lead. Each number is then the largest of any
   /// rank.
   bool ranks_differ = false;
@@ -52,7 +50,7 @@ bool has_closed_form(const Spec& spec);
 /// Requires that spec.family is not Family::native and that unsuitable(spec, shape) is empty.
 Counts count(const Spec& spec, const Shape& shape);
 
-/// Returns the messages, blocks and scratch blocks of a schedule.
+/// Returns the messages and blocks of a schedule.
 Counts count(const Schedule& schedule);
 
 }  // namespace swapmeet

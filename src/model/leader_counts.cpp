@@ -14,53 +14,37 @@ namespace {
 /// Blocks that a leader sends to other nodes.
 struct LeaderLoad {
   std::int64_t groups = 0, destinations = 0;
-  bool contiguous = true;    ///< whether the destinations are consecutive ranks
   std::int64_t members = 0;  ///< number of members of its own group
 };
 
-bool consecutive(std::span<const Rank> ranks) {
-  return std::ranges::adjacent_find(ranks, [](Rank one, Rank next) { return next != one + 1; }) == ranks.end();
-}
-
 /// A node, with the loads of its leaders.
 struct Node {
-  std::int32_t number = 0;
   std::int64_t size = 0, elsewhere = 0;  ///< number of its ranks, and of ranks on other nodes
   std::vector<LeaderLoad> loads{};       ///< of its leaders
   std::int64_t senders = 0;              ///< number of leaders that send to other nodes
   std::int64_t groups = 0;               ///< number of groups to which these send
-  std::int64_t packed = 0;               ///< blocks that a rank packs for all leaders, including its own leader
 };
 
 /// Numbers for each phase: gather, exchange, scatter.
 using Phases = std::array<Volume, 3>;
 
-/// Computes the messages, scratch and copies of leaders and other members.
+/// Computes the messages and copies of leaders and other members.
 class LeaderCounter {
  public:
   LeaderCounter(const Spec& spec, const Shape& shape)
-      : map_(shape, spec.leaders), window_(spec.window), packs_(spec.packing == Packing::memcpy),
-        packs_within_(packs_ && spec.intra == Transport::mpi) {
-    for (std::int32_t node = 0; node < map_.nodes(); ++node) {
-      if (!consecutive(map_.members(node))) apart_in_nodes_ += map_.size(node);
-      for (std::int32_t number = 0; number < map_.leaders(node); ++number) {
-        const auto members = map_.members(Group{node, number});
-        if (!consecutive(members)) apart_in_groups_ += static_cast<std::int64_t>(members.size());
-      }
-    }
+      : map_(shape, spec.leaders), window_(spec.window),
+        packs_within_(spec.packing == Packing::memcpy && spec.intra == Transport::mpi) {
     if (map_.smallest_group() == map_.largest_group()) group_ = map_.largest_group();
   }
 
   const LeaderMap& map() const { return map_; }
 
   Node look_at(std::int32_t number) const {
-    Node node{number, map_.size(number), static_cast<std::int64_t>(map_.ranks().size()) - map_.size(number)};
+    Node node{map_.size(number), static_cast<std::int64_t>(map_.ranks().size()) - map_.size(number)};
     for (std::int32_t leader = 0; leader < map_.leaders(number); ++leader) {
-      node.loads.push_back(load_of(node, leader));
-      const LeaderLoad& load = node.loads.back();
+      const LeaderLoad& load = node.loads.emplace_back(load_of(number, leader));
       node.senders += load.groups > 0;
       node.groups += load.groups;
-      if (packs_within_ && !load.contiguous) node.packed += load.destinations;
     }
     return node;
   }
@@ -78,26 +62,6 @@ class LeaderCounter {
   /// Messages sent by a member that is not a leader.
   static Phases sent_by_member(const Node& node) {
     return {{{node.size - 1 + node.senders, node.size - 1 + node.elsewhere}, {}, {}}};
-  }
-
-  /// Returns the scratch blocks of the leader of group `number`.
-  std::int64_t scratch(const Node& node, std::int32_t number) const {
-    const LeaderLoad& load = node.loads[static_cast<std::size_t>(number)];
-    const std::int64_t arrives = load.members > 1 ? load.members * node.elsewhere : 0;
-    const std::int64_t leaves = node.size > 1 ? node.size * load.destinations : 0;
-    std::int64_t gathering = 0, exchanging = 0, scattering = 0;
-    if (packs_within_ && node.size > 1) {
-      gathering = node.packed - (load.contiguous ? 0 : load.destinations);
-      if (load.groups > 1) gathering += (node.size - 1) * load.destinations;
-      scattering = (load.members - 1) * node.elsewhere;
-    }
-    if (packs_ && node.size == 1) exchanging += apart_in_groups_;
-    if (packs_ && load.members == 1)
-      exchanging += apart_in_nodes_ - (consecutive(map_.members(node.number)) ? 0 : node.size);
-    return arrives + std::max(leaves + std::max(gathering, exchanging), scattering);
-  }
-  std::int64_t scratch_of_member(const Node& node) const {
-    return packs_within_ ? std::max(node.packed, others_follow(node.number) ? 0 : node.elsewhere) : 0;
   }
 
   /// Returns the copies of a leader: its own block, the blocks that it gathers from and scatters to itself, and packed
@@ -123,38 +87,19 @@ class LeaderCounter {
   std::int64_t batches(std::size_t phase) const { return swapmeet::batches(positions()[phase], window_); }
 
  private:
-  LeaderLoad load_of(const Node& node, std::int32_t leader) const {
-    const std::int64_t served = map_.served_count(node.number, leader);
-    LeaderLoad load{served, group_ * served, true,
-                    static_cast<std::int64_t>(map_.members(Group{node.number, leader}).size())};
-    if (group_ > 0 && !packs_within_) return load;
-    load.destinations = 0;
-    Rank last = 0;
-    for (const Group group : map_.served(node.number, leader)) {
-      const auto members = map_.members(group);  // in order
-      const auto size = static_cast<Rank>(members.size());
-      const bool follows = load.destinations == 0 || members.front() == last + 1;
-      load.contiguous = load.contiguous && follows && members.back() - members.front() + 1 == size;
-      load.destinations += size;
-      last = members.back();
-    }
+  LeaderLoad load_of(std::int32_t node, std::int32_t leader) const {
+    const std::int64_t served = map_.served_count(node, leader);
+    LeaderLoad load{served, group_ * served, static_cast<std::int64_t>(map_.members(Group{node, leader}).size())};
+    if (group_ == 0)
+      for (const Group group : map_.served(node, leader))
+        load.destinations += static_cast<std::int64_t>(map_.members(group).size());
     return load;
-  }
-
-  /// Whether the ranks of all other nodes, node by node, are consecutive. They can only be for the first and the last
-  /// node.
-  bool others_follow(std::int32_t node) const {
-    const auto first = static_cast<std::size_t>(map_.first(node)), end = first + map_.members(node).size();
-    const std::span<const Rank> all = map_.ranks();
-    return (first == 0 && consecutive(all.subspan(end))) || (end == all.size() && consecutive(all.first(first)));
   }
 
   LeaderMap map_;
   std::int32_t window_;
-  bool packs_, packs_within_;
+  bool packs_within_;
   std::int64_t group_ = 0;  ///< number of ranks of each group; 0: groups differ
-  /// number of ranks of nodes (groups) whose ranks are not consecutive
-  std::int64_t apart_in_nodes_ = 0, apart_in_groups_ = 0;
 };
 
 Volume operator+(const Volume& a, const Volume& b) { return {a.messages + b.messages, a.blocks + b.blocks}; }
@@ -169,18 +114,16 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   most.sizes = {map.largest_node(), map.nodes()};
   Volume all, first;
   bool any = false;
-  const auto add = [&](const Phases& sent, std::int64_t scratch) {
+  const auto add = [&](const Phases& sent) {
     const Volume rank = sent[0] + sent[1] + sent[2];
     if (!std::exchange(any, true)) first = rank;
     most.ranks_differ = most.ranks_differ || rank != first;
     all.keep_most(rank);
-    most.scratch_blocks = std::max(most.scratch_blocks, scratch);
   };
   for (std::int32_t number = 0; number < map.nodes(); ++number) {
     const Node node = leading.look_at(number);
-    for (std::int32_t leader = 0; leader < map.leaders(number); ++leader)
-      add(LeaderCounter::sent(node, node.loads[static_cast<std::size_t>(leader)]), leading.scratch(node, leader));
-    if (node.size > map.leaders(number)) add(LeaderCounter::sent_by_member(node), leading.scratch_of_member(node));
+    for (const LeaderLoad& load : node.loads) add(LeaderCounter::sent(node, load));
+    if (node.size > map.leaders(number)) add(LeaderCounter::sent_by_member(node));
   }
   most.messages = all.messages;
   most.blocks = all.blocks;

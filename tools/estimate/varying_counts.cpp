@@ -203,7 +203,8 @@ VaryingCounter::VaryingCounter(const Spec& spec, const Shape& shape)
   if (sizes_ == Sizes::padded) {
     working_blocks_ = 2 * std::int64_t{ranks_};
     for (Rank r = 0; r < ranks_ && spec.family != Family::native; ++r) {
-      plans_.push_back(swapmeet::count(generate(spec, shape, r)));
+      const Schedule schedule = generate(spec, shape, r);
+      plans_.push_back({swapmeet::count(schedule), schedule.scratch_blocks});
       working_blocks_ = std::max(working_blocks_, 2 * std::int64_t{ranks_} + plans_.back().scratch_blocks);
     }
   } else if (needs_sizes(spec)) {

@@ -81,6 +81,10 @@ class VaryingCounter {
   VaryingCounts count(std::span<const std::int64_t> sizes, std::int64_t limit_bytes) const;
 
  private:
+  struct PlanCounts : Counts {
+    std::int64_t scratch_blocks;
+  };
+
   friend class VaryingWalk;
 
   struct Matrix;
@@ -99,7 +103,7 @@ class VaryingCounter {
   std::int64_t working_blocks_ = 0;  ///< maximum over the ranks
   std::vector<Flow> flows_;
   std::vector<std::vector<std::uint32_t>> origins_;  ///< of the blocks that a rank forwards: source · P + destination
-  std::vector<Counts> plans_;                        ///< of each rank, for padded blocks
+  std::vector<PlanCounts> plans_;                    ///< of each rank, for padded blocks
 };
 
 }  // namespace swapmeet

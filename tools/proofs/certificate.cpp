@@ -9,6 +9,7 @@
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
 #include "model/threshold.hpp"
+#include "proofs/scratch.hpp"
 #include "proofs/standing_still.hpp"
 #include "topology/arrangement.hpp"
 #include "topology/nodes.hpp"
@@ -133,7 +134,7 @@ Certificate certify(const Spec& spec, const Shape& shape) {
     if (slides_by_grants(schedule)) return certified_ceiling(spec, shape);
     ExchangeBounds bounds = own_bounds(schedule);
     StandingStill(Alike(schedule, *grid), grid->place_of[0]).run(bounds);
-    bounds.scratch_blocks = counts.scratch_blocks;
+    bounds.scratch_blocks = scratch_ceiling(spec, shape);
     return of_alike(bounds, shape, true);
   }
   if (of_all > most_events / ranks_to_look_at(Nodes(shape), shape.ranks) || shape.ranks > 1024)
@@ -144,13 +145,15 @@ Certificate certify(const Spec& spec, const Shape& shape) {
 }
 
 Certificate certified_ceiling(const Spec& spec, const Shape& shape) {
-  const Ceiling bounds = ceiling(spec, shape);
+  Ceiling bounds = ceiling(spec, shape);
+  bounds.rank.scratch_blocks = scratch_ceiling(spec, shape);
   return of_alike(bounds.rank, shape, bounds.exact);
 }
 
 UnequalBounds certified_unequal(const Spec& spec, const Shape& shape) {
   const std::int64_t early_blocks = ceiling(spec, shape).rank.early_blocks;
   UnequalBounds bounds{ceiling_of_unequal(spec, shape)};
+  if (!needs_sizes(spec) || spec.sizes == Sizes::padded) bounds.rank.scratch_blocks = scratch_ceiling(spec, shape);
   if (!needs_sizes(spec)) bounds.early_sums = std::min<std::int64_t>(2, early_blocks);
   else if (spec.sizes == Sizes::padded)
     bounds.early_sums = early_blocks + (spec.direct_bytes != Direct::never && shape.ranks > 1);

@@ -3,9 +3,8 @@
 ///
 ///   CurrentExchange     what all parts know of the exchange; single MPI messages
 ///   MpiMessages         the messages of a round that go by MPI, with headers and grants, or probed for
-///   NodeTransfers       the messages of a round that go within the node
-///   RowMessages         exchanges within the node by rows of shared memory: buffers into which a rank writes its
-///                       blocks for all node peers, with one flag (node/rows.hpp)
+///   NodeMessages        the messages of a round that go within the node: by cells, by a single copy, or by rows of
+///                       shared memory, into which a rank writes its blocks for all node peers (node/rows.hpp)
 ///
 /// Messages that are under way during the whole exchange are a round of their own, the background: blocks that are sent
 /// directly from their source to their destination while smaller ones are forwarded.
@@ -15,14 +14,13 @@
 
 #include "exchange/current_exchange.hpp"
 #include "exchange/mpi_messages.hpp"
-#include "exchange/node_transfers.hpp"
-#include "exchange/row_messages.hpp"
+#include "exchange/node_messages.hpp"
 
 namespace swapmeet {
 
 /// The messages of the rounds, or of the background. A plan keeps the object from call to call.
 struct RoundMessages {
-  explicit RoundMessages(const NodeTransport& transport) : in_node(transport), by_rows(transport) {}
+  explicit RoundMessages(const NodeTransport& transport) : in_node(transport) {}
 
   /// Makes room for the messages of a window, each of at most `most_pieces` pieces of memory. `headers`: some have
   /// headers, or are probed for. `grants`: some wait for grants.
@@ -38,8 +36,7 @@ struct RoundMessages {
   }
 
   MpiMessages by_mpi;
-  NodeTransfers in_node;
-  RowMessages by_rows;
+  NodeMessages in_node;
 };
 
 /// `Watching`: as for CurrentExchange.
@@ -57,7 +54,7 @@ class Fabric {
                                    bool in_place = false) {
     exchange_.bind(call, watch, in_place);
     if (in_place) peers()->node().begin_in_place();  // all ranks are on this node, so shares_node() holds
-    messages_.by_rows.begin(exchange_, block_bytes);
+    messages_.in_node.begin_exchange(exchange_, block_bytes);
   }
 
   const Invocation& call() const { return exchange_.call(); }
@@ -127,7 +124,7 @@ class Fabric {
   }
 
   /// Size of the largest block that this rank writes into its row.
-  std::size_t row_block_bytes() const { return messages_.by_rows.block_bytes(); }
+  std::size_t row_block_bytes() const { return messages_.in_node.row_block_bytes(); }
 
   /// Exchanges all messages of a step by rows of shared memory, without the engine (begin_by_rows()). Requires blocks
   /// of at most row_block_bytes(). Calls copy() once, while other ranks write their rows. Returns 0, `unfinished`,
@@ -135,7 +132,7 @@ class Fabric {
   template <class Out, class In, class Copy>
   [[gnu::always_inline]] int exchange_rows(RowProgress& progress, RowPeers& row_peers, Out&& out, In&& in,
                                            Copy&& copy) {
-    if (messages_.by_rows.try_exchange(exchange_, progress, row_peers, out, in, copy) == 0) [[likely]]
+    if (messages_.in_node.try_rows(exchange_, progress, row_peers, out, in, copy) == 0) [[likely]]
       return MPI_SUCCESS;
     RowProgress rest = progress;  // a copy, so that `progress` can be kept in registers until here
     const int error = exchange_rows_waiting(rest, row_peers, out, in, copy);
@@ -144,9 +141,8 @@ class Fabric {
   }
 
   /// Raises the flag of this rank's row, which other ranks wait for. Returns 0, `unfinished`, or an error.
-  int raise_row_flag() {
-    if (!messages_.by_rows.flag_is_due()) return MPI_SUCCESS;
-    return repeat([this](bool&) { return messages_.by_rows.raise_flag(exchange_) ? MPI_SUCCESS : unfinished; });
+  [[gnu::always_inline]] int raise_row_flag() {
+    return messages_.in_node.flag_is_due() ? raise_late_flag() : MPI_SUCCESS;
   }
 
   // --- called by the engine ------------------------------------------------------------------------------------------
@@ -162,7 +158,7 @@ class Fabric {
   }
 
   /// Called when all sends of the round have been started.
-  void all_sends_started() { messages_.by_rows.mark_posted(exchange_); }
+  void all_sends_started() { messages_.in_node.mark_posted(exchange_); }
 
   /// Scopes: until the returned object is destroyed, the time of this rank counts as that of the phase.
   [[nodiscard]] auto in_transfer_phase() const { return watch().during(CallPhase::transfer); }
@@ -171,7 +167,7 @@ class Fabric {
   /// Whether all messages in flight are MPI requests that can be completed by one wait for all of them.
   bool can_finish_all() const {
     return !watch().follows() && messages_.in_node.none() && messages_.by_mpi.have_one_request_each() &&
-           !messages_.by_mpi.expects_any() && !background_in_node() && !messages_.by_rows.flag_is_due();
+           !messages_.by_mpi.expects_any() && !background_in_node() && !messages_.in_node.flag_is_due();
   }
 
   /// Completes all messages in flight. Requires can_finish_all(). Returns 0, `unfinished`, or an error.
@@ -183,8 +179,8 @@ class Fabric {
   template <class Done>
   int poll(std::uint32_t active, bool& moved, Done&& done) {
     RoundMessages& all = messages_;
-    if (all.by_rows.flag_is_due()) [[unlikely]]
-      moved |= all.by_rows.raise_flag(exchange_);
+    if (all.in_node.flag_is_due()) [[unlikely]]
+      moved |= all.in_node.raise_flag(exchange_);
     if (!all.in_node.none())
       if (const int error = all.in_node.advance_all(exchange_, 2 * all.by_mpi.window(), moved, done)) return error;
     if (background_in_node())
@@ -261,13 +257,17 @@ class Fabric {
     }
   }
 
+  [[gnu::noinline]] int raise_late_flag() {
+    return repeat([this](bool&) { return messages_.in_node.raise_flag(exchange_) ? MPI_SUCCESS : unfinished; });
+  }
+
   /// The part of exchange_rows() in which this rank waits for others.
   template <class Out, class In, class Copy>
   [[gnu::noinline]] int exchange_rows_waiting(RowProgress& progress, RowPeers& row_peers, Out&& out, In&& in,
                                               Copy&& copy) {
     return repeat([&](bool& moved) -> int {
-      RowMessages& rows = messages_.by_rows;
-      if (rows.try_exchange(exchange_, progress, row_peers, out, in, copy) == 0) return MPI_SUCCESS;
+      NodeMessages& rows = messages_.in_node;
+      if (rows.try_rows(exchange_, progress, row_peers, out, in, copy) == 0) return MPI_SUCCESS;
       return progress.written ? rows.read_late(exchange_, progress, row_peers, in, moved) : unfinished;
     });
   }
@@ -278,21 +278,10 @@ class Fabric {
                                           const Memory& memory, Started& started, std::uint32_t together) {
     if (shares_node()) [[unlikely]]
       if (NodeLink* const link = messages.in_node.link(peer)) {
-        start_in_node<is_send>(messages, slot, peer, kind, *link, memory, started);
+        started = messages.in_node.template start<is_send>(exchange_, slot, peer, kind, *link, memory);
         return MPI_SUCCESS;
       }
     return messages.by_mpi.template start<is_send>(exchange_, slot, memory, peer, kind, started, together);
-  }
-
-  template <bool is_send, class Memory>
-  void start_in_node(RoundMessages& messages, std::uint32_t slot, Rank peer, MessageKind kind, NodeLink& link,
-                     const Memory& memory, Started& started) {
-    NodeTransfers& transfers = messages.in_node;
-    const Place place = memory.pieces(transfers.pieces_of(slot));
-    if (place.bytes == 0) return;
-    const NodeMessage message{slot, peer, kind, link, place, memory.lost()};
-    if (messages.by_rows.used()) started = messages.by_rows.template start<is_send>(exchange_, transfers, message);
-    if (started == Started::nothing) started = transfers.template start<is_send>(exchange_, message);
   }
 
   static std::int64_t bytes_of(const Part& part) {

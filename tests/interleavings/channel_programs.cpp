@@ -17,7 +17,7 @@ ChannelProgram::ChannelProgram(const Setting& setting, std::vector<ChannelExchan
   }
 }
 
-/// As NodeTransfers::start().
+/// As NodeMessages::start().
 void ChannelProgram::start(Rank me, std::size_t number, Message& message) {
   const ChannelExchange& is = exchanges_[number];
   NodeLink& link = node(me).link(static_cast<std::uint32_t>(message.other));

@@ -53,7 +53,7 @@ void RowsAtOnce::run(Rank me) {
       explorer().must(node(me).broken() == Broken::no, "is out of step");
       explorer().turn(moved);
     };
-    const auto receive = [&](NodeLink& link, const Piece& block) {  // as RowMessages::receive_unexpected(), but waits
+    const auto receive = [&](NodeLink& link, const Piece& block) {  // as NodeMessages::receive_unexpected(), but waits
       Transfer transfer = Transfer::by_rows(link, {&block, 1}, block.bytes, false, call(exchange));
       while (true) {
         const bool moved = node(me).advance(transfer);
@@ -84,7 +84,7 @@ RowsByTransfers::RowsByTransfers(const Setting& setting, std::vector<RowExchange
     : RowProgram(setting, std::move(exchanges)), blocks_(setting.ranks, std::vector<Block>(2 * (setting.ranks - 1))),
       transfers_(setting.ranks) {}
 
-/// As NodeTransfers::start() and RowMessages::start().
+/// As NodeMessages::start().
 void RowsByTransfers::start(Rank me, Rank other, std::size_t exchange, bool is_sent, Block& block) {
   NodeLink& link = node(me).link(static_cast<std::uint32_t>(other));
   NodeRows& rows = node(me).rows();

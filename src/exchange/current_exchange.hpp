@@ -26,18 +26,19 @@ class CurrentExchange {
   CurrentExchange(const Tags& tags, Failure& failure, LostData& lost, ReceiveBuffers* buffers, bool passes_on)
       : tags_(tags), failure_(failure), lost_(lost), buffers_(buffers), passes_on_(passes_on) {}
 
-  /// Begins the next exchange. `call` must stay in place until its end. `in_place`: the block from a rank replaces
-  /// the block for it; requires that all ranks are on this node.
-  [[gnu::always_inline]] void bind(const Invocation& call, Watching watch, bool in_place) {
-    call_ = &call;
+  /// Begins the next exchange. `failure`: call().failure from now on, which this rank may find later than its caller.
+  /// `in_place`: the block from a rank replaces the block for it; requires that all ranks are on this node.
+  [[gnu::always_inline]] void bind(const Invocation& call, int failure, Watching watch, bool in_place) {
+    call_ = call;
+    call_.failure = failure;
     watch_ = watch;
     sent_ = false;
     in_place_ = in_place;
   }
 
-  const Invocation& call() const { return *call_; }
+  const Invocation& call() const { return call_; }
   const Watching& watch() const { return watch_; }
-  const Team& team() const { return *call_->team; }
+  const Team& team() const { return *call_.team; }
   bool in_place() const { return in_place_; }
   LostData& lost_data() const { return lost_; }
 
@@ -73,7 +74,7 @@ class CurrentExchange {
   /// The tag of a message for this rank. `together`: number of the message among those between the two ranks that
   /// are under way together.
   int tag_here(MessageKind kind, std::uint32_t together) const {
-    return team().tag_here(tags_.of(kind, call_->number, together));
+    return team().tag_here(tags_.of(kind, call_.number, together));
   }
 
   /// Starts to send or receive one message. `together`: as in tag_here().
@@ -81,7 +82,7 @@ class CurrentExchange {
   [[gnu::always_inline]] int start(MPI_Request* request, const Part& part, Rank peer, MessageKind kind,
                                    std::uint32_t together = 0) {
     const Team& all = team();
-    const int plain = tags_.of(kind, call_->number, together);
+    const int plain = tags_.of(kind, call_.number, together);
     const int tag = is_send ? all.tag_to(peer, plain) : all.tag_here(plain);
     watch_.begins(request, is_send ? Direction::send : Direction::receive, peer, part, static_cast<int>(kind));
     const auto once = [](auto... arguments) __attribute__((always_inline)) {
@@ -101,7 +102,7 @@ class CurrentExchange {
     watch_.begins(&out, Direction::send, to, out, static_cast<int>(MessageKind::last));
     MPI_Status status;
     const Team& all = team();
-    const int plain = tags_.of(MessageKind::last, call_->number);
+    const int plain = tags_.of(MessageKind::last, call_.number);
     const int error = again_unless(
         [this](int why) { return truncated(why) || refuses(why); },
         [](auto... arguments) __attribute__((always_inline)) { return sendrecv(arguments...); }, out, all.job_rank(to),
@@ -137,7 +138,7 @@ class CurrentExchange {
   bool refuses(int error) const { return !sent_ && refused(error); }
 
   const Tags& tags_;
-  const Invocation* call_ = nullptr;
+  Invocation call_{};
   Failure& failure_;
   LostData& lost_;
   ReceiveBuffers* buffers_;

@@ -8,6 +8,7 @@
 
 #include "buffers/blocks.hpp"
 #include "buffers/block_copies.hpp"
+#include "buffers/memory.hpp"
 #include "buffers/staging.hpp"
 #include "exchange/fabric.hpp"
 #include "mpi/simulation.hpp"
@@ -94,12 +95,31 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   BlocksPayload(const Schedule& schedule, bool as_bytes, Failure& failure, const Fabric<Watching>& fabric)
       : Base(schedule, failure, fabric), as_bytes_(as_bytes) {}
 
-  /// Sets the blocks of the next exchange. Both arguments must stay in place until it is complete.
-  void bind(const Blocks& send, const Blocks& receive) {
+  static constexpr bool of_rows = false;
+
+  /// Sets the blocks of the next exchange. Both arguments must stay in place until it is complete. Returns true.
+  bool bind(const Blocks& send, const Blocks& receive) {
     send_ = &send;
     receive_ = &receive;
     offset_ = 0;
     streams_.reset();
+    return true;
+  }
+
+  /// Whether these blocks have at most `most_bytes` bytes each.
+  bool fit(std::size_t most_bytes, std::span<const std::int32_t> sent, std::span<const std::int32_t> received) const {
+    const auto fits = [&](const Blocks& blocks) {
+      return [&](std::int32_t block) { return static_cast<std::size_t>(blocks.bytes(block)) <= most_bytes; };
+    };
+    return std::ranges::all_of(sent, fits(*send_)) && std::ranges::all_of(received, fits(*receive_));
+  }
+
+  /// A function that returns the memory of a whole block, by its number.
+  template <bool is_send>
+  auto place() const {
+    return [&blocks = is_send ? *send_ : *receive_](std::int32_t block) {
+      return Piece{blocks.address(block), static_cast<std::size_t>(blocks.bytes(block)), blocks.type(block).map};
+    };
   }
 
   std::size_t equal_bytes() const { return 0; }  ///< size of every block, if all ranks know it; 0: not known
@@ -194,18 +214,34 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   friend Base;
 
  public:
-  RowsPayload(const Schedule& schedule, MessageTypes& types, Failure& failure, const Fabric<Watching>& fabric)
-      : Base(schedule, failure, fabric), types_(types) {}
+  static constexpr bool of_rows = true;
 
-  /// Sets the buffers of the next exchange. `rows` must stay in place until it is complete.
-  void bind(const Rows& rows, char* scratch) {
+  RowsPayload(const Schedule& schedule, MessageTypes& types, Memory& scratch, Failure& failure,
+              const Fabric<Watching>& fabric)
+      : Base(schedule, failure, fabric), types_(types), scratch_(scratch) {}
+
+  /// Sets the buffers of the next exchange. `rows` must stay in place until it is complete. Returns whether there is
+  /// scratch memory for it.
+  bool bind(const Rows& rows) {
+    const bool room = scratch_.reserve(this->schedule_.scratch_blocks * rows.block_bytes);
     rows_ = &rows;
     base_[0] = rows.send;
     base_[1] = rows.receive;
-    base_[2] = scratch;
+    base_[2] = scratch_.memory();
+    return room;
   }
 
-  const Rows& rows() const { return *rows_; }
+  /// As in BlocksPayload.
+  bool fit(std::size_t most_bytes, std::span<const std::int32_t>, std::span<const std::int32_t>) const {
+    return equal_bytes() <= most_bytes;
+  }
+  template <bool is_send>
+  auto place() const {
+    return [first = is_send ? rows_->send : rows_->receive, bytes = rows_->block_bytes](std::int32_t block) {
+      return Piece{first + block * bytes, static_cast<std::size_t>(bytes)};
+    };
+  }
+
   std::size_t equal_bytes() const { return static_cast<std::size_t>(rows_->block_bytes); }
   bool in_place() const { return rows_->send == rows_->receive; }
   bool next_pass() const { return false; }
@@ -271,6 +307,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   const Rows* rows_ = nullptr;
   char* base_[3] = {};  // of send, receive and scratch buffer
   MessageTypes& types_;
+  Memory& scratch_;
 };
 
 }  // namespace swapmeet

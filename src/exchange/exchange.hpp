@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "buffers/blocks.hpp"
+#include "engine/engine.hpp"
 #include "exchange/invocation.hpp"
 #include "team/tags.hpp"
 #include "observe/traffic.hpp"
@@ -46,25 +47,33 @@ class Exchange {
   virtual std::int64_t working_blocks() const = 0;
   virtual void share_working_blocks(std::int64_t most) = 0;
 
-  /// Exchanges the blocks. Collective. Returns when this rank's own part is complete. Allocates nothing once scratch
-  /// memory and lists exist. `sent` must be true before. It becomes false if the exchange was given up before anything
-  /// was sent: then MPI has refused the arguments, and the call may be made again. A rank that has failed and sends
-  /// nothing is in step with the others, so `sent` stays true. Two threads must not call it at the same time (MPI forbids
-  /// that on one communicator, too).
+  /// Starts to exchange the blocks. Collective. Returns `unfinished` if the exchange is under way, or its result. The
+  /// blocks must stay in place until it is complete. Allocates nothing once scratch memory and lists exist. Two threads
+  /// must not exchange at the same time (MPI forbids that on one communicator, too).
   ///
   /// An error on this rank, including call.failure, does not end the exchange. The rank sends marked messages in place
   /// of the data that it cannot send, so that every rank whose data depend on it returns an error, too, and all ranks
   /// stay in step. The exchange is given up only if MPI itself fails repeatedly; then it is broken().
-  virtual int run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) = 0;
+  virtual int start(const Blocks& send, const Blocks& receive, const Invocation& call) = 0;
 
-  /// Nonblocking form of run(). start() prepares everything and is local. advance() does all that is possible without
-  /// waiting; it returns `unfinished` as long as the exchange is under way, then MPI_SUCCESS or an error. The blocks
-  /// must stay in place until then.
-  virtual void start(const Blocks& send, const Blocks& receive, const Invocation& call) = 0;
+  /// Continues the exchange that start() began. Returns MPI_SUCCESS or an error when this rank's own part is complete.
+  /// If call.waits, it waits for that; otherwise it does all that is possible without waiting, and returns `unfinished`
+  /// as long as the exchange is under way.
   virtual int advance() = 0;
 
+  /// Exchanges the blocks and waits for the end. Requires call.waits.
+  int run(const Blocks& send, const Blocks& receive, const Invocation& call) {
+    nothing_sent_ = false;
+    const int error = start(send, receive, call);
+    return error == unfinished ? advance() : error;
+  }
+
+  /// After an error of run(): whether the exchange was given up before anything was sent. Then MPI has refused the
+  /// arguments, and the call may be made again. (A rank that has failed and sends nothing is in step with the others.)
+  bool nothing_sent() const { return nothing_sent_; }
+
   /// The traffic that this rank sends in one exchange of such blocks. If it depends on more than the blocks, the
-  /// traffic of the last exchange that start() began and that is complete; nothing if there was none.
+  /// traffic of the last exchange that is complete; nothing if there was none.
   virtual std::optional<SentTraffic> traffic(const Blocks& sent) const = 0;
 
   /// The largest number of bytes of working memory in use at any time so far, without staging buffers.
@@ -77,6 +86,7 @@ class Exchange {
   const Spec spec_;
   const Tags tags_;
   bool broken_ = false;
+  bool nothing_sent_ = false;
 };
 
 }  // namespace swapmeet

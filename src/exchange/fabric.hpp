@@ -50,9 +50,9 @@ class Fabric {
 
   /// Prepares for the next exchange. `block_bytes`: size of every block, if all ranks know it; 0: not known. The other
   /// arguments are as for CurrentExchange::bind().
-  [[gnu::always_inline]] void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0,
+  [[gnu::always_inline]] void bind(const Invocation& call, int failure, Watching watch, std::size_t block_bytes = 0,
                                    bool in_place = false) {
-    exchange_.bind(call, watch, in_place);
+    exchange_.bind(call, failure, watch, in_place);
     if (in_place) peers()->node().begin_in_place();  // all ranks are on this node, so shares_node() holds
     messages_.in_node.begin_exchange(exchange_, block_bytes);
   }

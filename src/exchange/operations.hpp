@@ -12,10 +12,9 @@ namespace swapmeet {
 ///   copy   copies the run of blocks `from` to the run `to`
 ///   swap   sends one message, the contiguous blocks `from`, to rank `destination`, and receives one from rank `source`
 ///          into `to`
-///   rows   exchanges the messages of a step by rows of shared memory if its blocks fit, otherwise by the engine
 ///   step   executes a step by the engine
 struct Operation {
-  enum class Kind : std::uint8_t { copy, swap, rows, step };
+  enum class Kind : std::uint8_t { copy, swap, step };
   Kind kind = Kind::step;
   Run from{}, to{};
   Rank destination = 0, source = 0;

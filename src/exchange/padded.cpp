@@ -26,7 +26,7 @@ bool Padded::reserve(std::int64_t room, Team* team) {
 int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation& call, Failure& failure) {
   if (room_ == 0) return MPI_SUCCESS;
   if (plan_ && plan_->broken()) return MPI_ERR_OTHER;  // and there is no memory any more
-  int error = MPI_SUCCESS;
+  int error = unfinished;
   if (!begun_) {
     const auto phase = Watch(call.observer).during(CallPhase::pack);
     for (Rank i = 0; i < ranks_ && call.failure == MPI_SUCCESS; ++i) copy(send, i, true);
@@ -35,7 +35,7 @@ int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation&
     error = begin(call);
     begun_ = true;
   }
-  if (plan_) error = plan_->advance();
+  if (error == unfinished) error = plan_->advance();
   if (error == unfinished) return error;
   begun_ = false;
   if (error && plan_ && !plan_->broken())
@@ -74,8 +74,7 @@ int Padded::begin(const Invocation& call) {
   if (plan_) {
     send_.emplace(out_.memory(), room_, byte_type());
     receive_.emplace(in_.memory(), room_, byte_type());
-    plan_->start(*send_, *receive_, call);
-    return MPI_SUCCESS;
+    return plan_->start(*send_, *receive_, call);
   }
   const auto phase = Watch(call.observer).during(CallPhase::native);
   const int count = static_cast<int>(stride_);

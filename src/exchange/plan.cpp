@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <variant>
 
 namespace swapmeet {
 
@@ -24,8 +23,8 @@ std::size_t most_pieces(const Schedule& schedule) {
 
 }  // namespace
 
-Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers* node_peers, const Tags& tags)
-    : Exchange(spec, tags), shared_schedule_(std::move(schedule)),
+Plan::Plan(const Spec& spec, Schedule schedule, NodePeers* node_peers, const Tags& tags)
+    : Exchange(spec, tags), schedule_(std::move(schedule)),
       node_{node_peers, single_copy(spec.intra),
             node_peers && spec.intra == Transport::rows && node_peers->node().rows().block_bytes() > 0},
       messages_(node_) {
@@ -43,7 +42,7 @@ Plan::Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers
   if (!segmented()) operations_ = operations_of(schedule_, node_peers == nullptr);
   if (node_.by_rows) list_rows();
   allows_in_place_ = needs_ == Needs::maps && in_one_step() && !schedule_.neighbours;
-  states_ = std::make_unique<ExchangeStates>(*this);
+  executors_ = std::make_unique<Executors>(*this);
 }
 
 /// Whether all peers of this rank are on its node, so that no message goes by MPI.
@@ -62,7 +61,7 @@ bool Plan::in_one_step() const {
   return std::ranges::count_if(schedule_.steps, exchanges) <= 1 && std::ranges::all_of(schedule_.steps, at_once);
 }
 
-/// Makes the step with messages an operation by rows. Does nothing unless all peers of this rank are on its node.
+/// Lists the messages for exchanges by rows. Does nothing unless all peers of this rank are on its node.
 void Plan::list_rows() {
   if (!all_local()) return;
   const auto list = [this](const std::vector<Message>& messages, std::vector<NodeLink*>& links,
@@ -75,71 +74,148 @@ void Plan::list_rows() {
   list(schedule_.sends, row_peers_.sends, row_sends_);
   list(schedule_.receives, row_peers_.receives, row_receives_);
   row_peers_.late.resize(row_receives_.size());
-  for (Operation& operation : operations_)
-    if (operation.kind == Operation::Kind::step) operation.kind = Operation::Kind::rows, row_step_ = operation.step;
-  rows_alone_ = operations_.size() == 1 && operations_[0].kind == Operation::Kind::rows;
 }
 
 Plan::~Plan() = default;
 
+/// The execution of one exchange at a time, whatever describes its blocks.
+struct Plan::Executor {
+  /// As Exchange::advance().
+  virtual int advance() = 0;
+
+ protected:
+  ~Executor() = default;
+};
+
 /// The engine with everything that it refers to. The object is kept from call to call, and only its blocks are
 /// exchanged.
 template <class Payload, class Watching>
-struct Plan::ExchangeState {
+struct Plan::ExecutorOf final : Executor {
   template <class... Arguments>
-  explicit ExchangeState(Plan& plan, Arguments&&... arguments)
-      : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, fabric),
-        fabric(plan.messages_, nullptr, nullptr, plan.tags_, failure, plan.lost_, plan.forwards()),
-        engine(fabric, payload), allows_in_place(plan.allows_in_place_) {}
-  static constexpr bool watched = std::is_same_v<Watching, Watch>;
-  ExchangeState(const ExchangeState&) = delete;
-  ExchangeState& operator=(const ExchangeState&) = delete;
+  explicit ExecutorOf(Plan& of, Arguments&&... arguments)
+      : plan(of), payload(of.schedule_, std::forward<Arguments>(arguments)..., failure, fabric),
+        fabric(of.messages_, nullptr, nullptr, of.tags_, failure, of.lost_, of.forwards()), engine(fabric, payload) {}
+  ExecutorOf(const ExecutorOf&) = delete;
+  ExecutorOf& operator=(const ExecutorOf&) = delete;
 
-  /// Prepares an exchange. `what`: the arguments of Payload::bind(). `call` must stay in place until the exchange is
-  /// complete.
+  /// Begins an exchange. `what`: the arguments of Payload::bind().
   template <class... What>
-  void begin(const Invocation& call, What&&... what) {
-    failure = {};
-    payload.bind(std::forward<What>(what)...);
-    fabric.bind(call, Watching(call.observer), payload.equal_bytes(), allows_in_place && payload.in_place());
-    if (call.failure) [[unlikely]]
-      failure.fail(call.failure);
+  [[gnu::always_inline]] void begin(const Invocation& call, const What&... what) {
+    int error = call.failure;
+    if (!payload.bind(what...) && !error) [[unlikely]]
+      error = MPI_ERR_NO_MEM;
+    failure = {error, error != MPI_SUCCESS};
+    fabric.bind(call, error, Watching(call.observer), payload.equal_bytes(),
+                plan.allows_in_place_ && payload.in_place());
+    // If it is watched, the engine reports the end of each message at once.
+    if (error || fabric.watch().follows()) [[unlikely]]
+      way = Way::engine;
+    else if (!std::is_same_v<Watching, Watch> && !plan.row_sends_.empty() &&
+             payload.fit(fabric.row_block_bytes(), plan.row_sends_, plan.row_receives_))
+      way = Way::rows;
+    else way = Payload::of_rows && call.waits ? Way::list : Way::engine;
+    if (way == Way::engine) engine.restart();
   }
 
-  int advance() {
+  [[gnu::always_inline]] int advance_inline() {
+    const int error = go_on();
+    if (error == unfinished) return error;
+    if (error) [[unlikely]]
+      clean_up();
+    plan.scratch_.release();
+    return error;
+  }
+  int advance() override { return advance_inline(); }
+
+  /// Begins an exchange of equal blocks, and waits for its end.
+  [[gnu::noinline]] int run(const Rows& rows, const Invocation& call) {
+    if (plan.broken_) [[unlikely]]
+      return MPI_ERR_OTHER;
+    if (rows.block_bytes == 0) return call.failure;
+    begin(call, rows);
+    return advance_inline();
+  }
+
+  [[gnu::always_inline]] int go_on() {
+    if constexpr (Payload::of_rows)
+      if (way == Way::list) return run_list();
+    return way == Way::rows ? exchange_rows() : engine.advance();
+  }
+
+  /// Executes the list of operations, which is equivalent to the schedule.
+  [[gnu::always_inline]] int run_list() {
+    const auto& watch = fabric.watch();
+    for (const Operation& operation : plan.operations_) {
+      int error = MPI_SUCCESS;
+      switch (operation.kind) {
+        case Operation::Kind::copy: {
+          watch.step(operation.step);
+          const auto phase = watch.during(phase_of(plan.schedule_.steps[operation.step].purpose));
+          payload.copy_row(operation.from, operation.to);
+          break;
+        }
+        case Operation::Kind::swap:
+          watch.step(operation.step);
+          error = fabric.swap(payload.template row<true>(operation.from), operation.destination,
+                              payload.template row<false>(operation.to), operation.source);
+          if (error) [[unlikely]]
+            return engine.give_up(error);
+          break;
+        case Operation::Kind::step: error = engine.round(operation.step); break;
+      }
+      if (error) [[unlikely]]
+        return error;
+    }
+    if (const int error = fabric.raise_row_flag()) [[unlikely]]
+      return engine.give_up(error);
+    return payload.over();
+  }
+
+  /// Exchanges all blocks by rows, without the engine.
+  [[gnu::always_inline]] int exchange_rows() {
+    const auto out = [this, place = payload.template place<true>()](std::size_t i) {
+      return place(plan.row_sends_[i]);
+    };
+    const auto in = [this, place = payload.template place<false>()](std::size_t i) {
+      return place(plan.row_receives_[i]);
+    };
+    RowProgress now = progress;  // a copy, so that it can be kept in registers
+    const int error =
+        fabric.exchange_rows(now, plan.row_peers_, out, in, [this] { payload.copy(plan.operations_.front().step); });
+    if (!fabric.call().waits) progress = error == unfinished ? now : RowProgress{};
+    if (error == unfinished) return error;
+    return error ? engine.give_up(error) : payload.over();
+  }
+
+  /// Cleans up after an exchange that ended with an error.
+  [[gnu::noinline, gnu::cold]] void clean_up() {
+    plan.nothing_sent_ = engine.gave_up() && !fabric.sent();
+    plan.broken_ = engine.gave_up() && fabric.sent();
+    if (plan.broken_) plan.scratch_.lose();
     engine.restart();
-    return engine.advance();
   }
 
+  Plan& plan;
   Failure failure;
   Payload payload;
   Fabric<Watching> fabric;
   Engine<Fabric<Watching>, Payload> engine;
-  const bool allows_in_place;
+  enum class Way : std::uint8_t { engine, list, rows } way = Way::engine;
+  RowProgress progress{};  ///< of an exchange by rows that does not wait
 };
 
-struct Plan::ExchangeStates {
-  explicit ExchangeStates(Plan& plan)
-      : rows(plan, plan.types_), watched_rows(plan, plan.types_), blocks(plan, plan.needs_ == Needs::bytes),
-        watched_blocks(plan, plan.needs_ == Needs::bytes) {}
+struct Plan::Executors {
+  explicit Executors(Plan& plan)
+      : rows(plan, plan.types_, plan.scratch_), watched_rows(plan, plan.types_, plan.scratch_),
+        blocks(plan, plan.needs_ == Needs::bytes), watched_blocks(plan, plan.needs_ == Needs::bytes) {}
 
-  template <class Watching>
-  using OfRows = ExchangeState<RowsPayload<Watching>, Watching>;
-  template <class Watching>
-  using OfBlocks = ExchangeState<BlocksPayload<Watching>, Watching>;
+  ExecutorOf<RowsPayload<Unwatched>, Unwatched> rows;
+  ExecutorOf<RowsPayload<Watch>, Watch> watched_rows;
+  ExecutorOf<BlocksPayload<Unwatched>, Unwatched> blocks;
+  ExecutorOf<BlocksPayload<Watch>, Watch> watched_blocks;
 
-  OfRows<Unwatched> rows;
-  OfRows<Watch> watched_rows;
-  OfBlocks<Unwatched> blocks;
-  OfBlocks<Watch> watched_blocks;
-
-  /// Continues the exchange that start() began; nullptr: it is complete, with `result`.
-  int (*go_on)(Plan&) = nullptr;
-  int result = MPI_SUCCESS;
-  RowProgress by_rows{};
-  Invocation started_call{};
+  Executor* started = nullptr;  ///< has the exchange that start() began
   std::optional<Rows> started_rows{};
-  std::optional<Blocks> started_send{}, started_receive{};
 };
 
 std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) const {
@@ -153,205 +229,28 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
   return rows;
 }
 
-int Plan::run(const Rows& rows, const Invocation& call, bool& sent) {
-  return call.observer ? run_rows(states_->watched_rows, rows, call, sent) : run_rows(states_->rows, rows, call, sent);
+int Plan::run(const Rows& rows, const Invocation& call) {
+  return call.observer ? executors_->watched_rows.run(rows, call) : executors_->rows.run(rows, call);
 }
 
-template <class AnyState>
-[[gnu::always_inline]] inline int Plan::run_rows(AnyState& state, const Rows& rows, const Invocation& call,
-                                                 bool& sent) {
-  if (broken_) [[unlikely]]
-    return MPI_ERR_OTHER;
-  if (rows.block_bytes == 0) return call.failure;
-  const bool room = scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes);
-  if (!room || call.failure) [[unlikely]]
-    return run_without_data(state, rows, call, sent);
-  state.begin(call, rows, scratch_.memory());
-  const bool by_engine = state.fabric.watch().follows();  // it reports the end of each message at once
-  return ended(state, by_engine ? state.advance() : run_operations(state), sent);
-}
-
-/// Variant of run_rows() for a rank that has failed or has no memory.
-template <class AnyState>
-[[gnu::noinline, gnu::cold]] int Plan::run_without_data(AnyState& state, const Rows& rows, Invocation call,
-                                                        bool& sent) {
-  if (!call.failure) call.failure = MPI_ERR_NO_MEM;
-  state.begin(call, rows, nullptr);
-  return ended(state, state.advance(), sent);
-}
-
-namespace {
-
-/// The memory of a block.
-Piece place_of(std::int32_t block, bool is_sent, const Rows& rows) {
-  return {(is_sent ? rows.send : rows.receive) + block * rows.block_bytes, static_cast<std::size_t>(rows.block_bytes)};
-}
-Piece place_of(std::int32_t block, bool is_sent, const Blocks& send, const Blocks& receive) {
-  const Blocks& blocks = is_sent ? send : receive;
-  return {blocks.address(block), static_cast<std::size_t>(blocks.bytes(block)), blocks.type(block).map};
-}
-
-}  // namespace
-
-/// Executes the step that is exchanged by rows. Requires that fit_rows() holds for its blocks, whose memory `what`
-/// describes. A call that must not wait continues from `progress`, and may return `unfinished`.
-template <class AnyState, class... What>
-[[gnu::always_inline]] inline int Plan::exchange_rows(AnyState& state, RowProgress& progress, const What&... what) {
-  const auto out = [&](std::size_t i) { return place_of(row_sends_[i], true, what...); };
-  const auto in = [&](std::size_t i) { return place_of(row_receives_[i], false, what...); };
-  const auto copy = [&] { state.payload.copy(row_step_); };
-  const int error = state.fabric.exchange_rows(progress, row_peers_, out, in, copy);
-  return error && error != unfinished ? state.engine.give_up(error) : error;
-}
-
-/// Whether all blocks that this rank exchanges with other ranks fit into rows.
-bool Plan::fit_rows(std::size_t most_bytes, const Rows& rows) const {
-  return static_cast<std::size_t>(rows.block_bytes) <= most_bytes;
-}
-
-bool Plan::fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& receive) const {
-  const auto fit = [&](const Blocks& blocks, const std::vector<std::int32_t>& exchanged) {
-    return std::ranges::all_of(
-        exchanged, [&](std::int32_t block) { return static_cast<std::size_t>(blocks.bytes(block)) <= most_bytes; });
-  };
-  return fit(send, row_sends_) && fit(receive, row_receives_);
-}
-
-/// Executes the list of operations, which is equivalent to the schedule.
-template <class AnyState>
-[[gnu::always_inline]] inline int Plan::run_operations(AnyState& state) {
-  const auto& watch = state.fabric.watch();
-  for (const Operation& operation : operations_) {
-    int error = MPI_SUCCESS;
-    switch (operation.kind) {
-      case Operation::Kind::copy: {
-        watch.step(operation.step);
-        const auto phase = watch.during(phase_of(schedule_.steps[operation.step].purpose));
-        state.payload.copy_row(operation.from, operation.to);
-        break;
-      }
-      case Operation::Kind::swap:
-        watch.step(operation.step);
-        error = state.fabric.swap(state.payload.template row<true>(operation.from), operation.destination,
-                                  state.payload.template row<false>(operation.to), operation.source);
-        if (error) [[unlikely]]
-          return state.engine.give_up(error);
-        break;
-      case Operation::Kind::rows: {
-        const Rows& rows = state.payload.rows();
-        RowProgress progress;
-        error = !AnyState::watched && fit_rows(state.fabric.row_block_bytes(), rows)
-                    ? exchange_rows(state, progress, rows)
-                    : state.engine.round(operation.step);
-        break;
-      }
-      case Operation::Kind::step: error = state.engine.round(operation.step); break;
-    }
-    if (error) [[unlikely]]
-      return error;
-  }
-  if (const int error = state.fabric.raise_row_flag()) [[unlikely]]
-    return state.engine.give_up(error);
-  return state.payload.over();
-}
-
-/// Cleans up after an exchange that ended with `error`. Returns `error`.
-template <class AnyState>
-[[gnu::always_inline]] inline int Plan::ended(AnyState& state, int error, bool& sent) {
-  if (error) [[unlikely]] {
-    sent = state.fabric.sent() || !state.engine.gave_up();
-    broken_ = state.engine.gave_up() && sent;
-    if (broken_) scratch_.lose();
-    state.engine.restart();
-  }
-  scratch_.release();
-  return error;
-}
-
-int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
-  if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, call, sent);
+int Plan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
   if (broken_) return MPI_ERR_OTHER;
-  if (forwards()) return sent = false, MPI_ERR_ARG;  // the sizes of sent and received blocks differ: the host MPI
-                                                     // reports that
-  const auto run_blocks = [&](auto& state) {
-    state.begin(call, send, receive);
-    if (state.watched || row_sends_.empty() || call.failure || !fit_rows(state.fabric.row_block_bytes(), send, receive))
-      return ended(state, state.advance(), sent);
-    RowProgress progress;
-    const int error = exchange_rows(state, progress, send, receive);
-    return ended(state, error ? error : state.payload.over(), sent);
+  Executors& all = *executors_;
+  const auto start_by = [&](auto& executor, const auto&... what) {
+    executor.begin(call, what...);
+    all.started = &executor;
+    return unfinished;
   };
-  return call.observer ? run_blocks(states_->watched_blocks) : run_blocks(states_->blocks);
-}
-
-void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
-  ExchangeStates& all = *states_;
-  all.go_on = nullptr;
-  all.started_call = call;
   all.started_rows = rows_of(send, receive);
-  all.result = call.failure;
-  if (all.started_rows) {
-    if (all.started_rows->block_bytes == 0) return;
-    if (!scratch_.reserve(schedule_.scratch_blocks * all.started_rows->block_bytes) && !call.failure)
-      all.started_call.failure = MPI_ERR_NO_MEM;
-    if (call.observer) return begin<&ExchangeStates::watched_rows>(*all.started_rows, scratch_.memory());
-    begin<&ExchangeStates::rows>(*all.started_rows, scratch_.memory());
-    return go_by_rows<&ExchangeStates::rows, &ExchangeStates::started_rows>();
-  }
-  if (forwards()) {
-    all.result = MPI_ERR_ARG;  // as in run()
-    return;
-  }
-  all.started_send.emplace(send);
-  all.started_receive.emplace(receive);
-  if (call.observer) return begin<&ExchangeStates::watched_blocks>(*all.started_send, *all.started_receive);
-  begin<&ExchangeStates::blocks>(*all.started_send, *all.started_receive);
-  go_by_rows<&ExchangeStates::blocks, &ExchangeStates::started_send, &ExchangeStates::started_receive>();
+  if (all.started_rows && all.started_rows->block_bytes == 0) return call.failure;
+  if (all.started_rows)
+    return call.observer ? start_by(all.watched_rows, *all.started_rows) : start_by(all.rows, *all.started_rows);
+  if (forwards()) return nothing_sent_ = true, MPI_ERR_ARG;  // the sizes of sent and received blocks differ: the host
+                                                             // MPI reports that
+  return call.observer ? start_by(all.watched_blocks, send, receive) : start_by(all.blocks, send, receive);
 }
 
-template <auto state, class... What>
-void Plan::begin(const What&... what) {
-  auto& mine = states_.get()->*state;
-  mine.begin(states_->started_call, what...);
-  mine.engine.restart();
-  states_->go_on = [](Plan& plan) {
-    auto& its = plan.states_.get()->*state;
-    return plan.advanced(its, its.engine.advance());
-  };
-}
-
-/// Makes advance() exchange by rows, without the engine, if that is the whole exchange. `what`: members of
-/// ExchangeStates with the blocks.
-template <auto state, auto... what>
-void Plan::go_by_rows() {
-  auto& mine = states_.get()->*state;
-  if (!rows_alone_ || states_->started_call.failure ||
-      !fit_rows(mine.fabric.row_block_bytes(), *(states_.get()->*what)...))
-    return;
-  states_->by_rows = {};
-  states_->go_on = [](Plan& plan) {
-    auto& its = plan.states_.get()->*state;
-    RowProgress& progress = plan.states_->by_rows;
-    const bool written_before = progress.written;
-    const int error = plan.exchange_rows(its, progress, *(plan.states_.get()->*what)...);
-    if (progress.written != written_before) plan.node_.peers->node().waiter().moved();
-    return plan.advanced(its, error ? error : its.payload.over());
-  };
-}
-
-/// Cleans up unless `error` is `unfinished`. Returns `error`.
-template <class AnyState>
-int Plan::advanced(AnyState& state, int error) {
-  if (error == unfinished) return error;
-  states_->go_on = nullptr;
-  bool sent = false;
-  return ended(state, error, sent);
-}
-
-int Plan::advance() {
-  if (!states_->go_on) return states_->result;
-  return broken_ ? MPI_ERR_OTHER : states_->go_on(*this);
-}
+int Plan::advance() { return executors_->started->advance(); }
 
 SentTraffic Plan::traffic(std::int64_t block_bytes) const {
   const std::int64_t segments = segmented() ? (block_bytes + schedule_.segment_bytes - 1) / schedule_.segment_bytes : 1;

@@ -16,7 +16,7 @@ class Plan final : public Exchange {
  public:
   /// `schedule` is the schedule of this rank, made from `spec`. `node_peers`: nullptr if spec.intra is mpi; otherwise
   /// it must outlive the plan. Local.
-  Plan(const Spec& spec, std::shared_ptr<const Schedule> schedule, NodePeers* node_peers, const Tags& tags);
+  Plan(const Spec& spec, Schedule schedule, NodePeers* node_peers, const Tags& tags);
   ~Plan() override;
 
   Needs needs() const override { return needs_; }
@@ -32,13 +32,13 @@ class Plan final : public Exchange {
 
   /// Requires that takes() holds for the blocks. If the plan forwards blocks, all must have one size and lie side by
   /// side.
-  int run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) override;
-  void start(const Blocks& send, const Blocks& receive, const Invocation& call) override;
+  int start(const Blocks& send, const Blocks& receive, const Invocation& call) override;
   int advance() override;
 
   /// Variant of run() for rows_of() the blocks, if that has a value, and for buffers of the same shape at other
   /// addresses.
-  int run(const Rows& rows, const Invocation& call, bool& sent);
+  using Exchange::run;
+  int run(const Rows& rows, const Invocation& call);
   std::optional<Rows> rows_of(const Blocks& send, const Blocks& receive) const;
 
   /// Upper bound of the traffic that this rank sends in one exchange of blocks of `block_bytes` bytes.
@@ -47,24 +47,10 @@ class Plan final : public Exchange {
   std::int64_t peak_bytes() const override { return 0; }
 
  private:
-  struct ExchangeStates;
+  struct Executors;
+  struct Executor;
   template <class Payload, class Watching>
-  struct ExchangeState;
-
-  template <class AnyState>
-  int run_rows(AnyState& state, const Rows& rows, const Invocation& call, bool& sent);
-  template <class AnyState>
-  int run_without_data(AnyState& state, const Rows& rows, Invocation call, bool& sent);
-  template <class AnyState>
-  int run_operations(AnyState& state);
-  template <class AnyState>
-  int ended(AnyState& state, int error, bool& sent);
-  template <auto state, class... What>
-  void begin(const What&... what);
-  template <auto state, auto... what>
-  void go_by_rows();
-  template <class AnyState>
-  int advanced(AnyState& state, int error);
+  struct ExecutorOf;
 
   std::int64_t both_sides() const {
     return std::int64_t{schedule_.blocks_in(Buffer::send)} + schedule_.blocks_in(Buffer::receive);
@@ -72,22 +58,16 @@ class Plan final : public Exchange {
   bool all_local() const;
   bool in_one_step() const;
   void list_rows();
-  template <class AnyState, class... What>
-  int exchange_rows(AnyState& state, RowProgress& progress, const What&... what);
-  bool fit_rows(std::size_t most_bytes, const Rows& rows) const;
-  bool fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& receive) const;
 
   bool forwards() const { return spec_.family != Family::direct; }
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
-  const std::shared_ptr<const Schedule> shared_schedule_;
-  const Schedule& schedule_ = *shared_schedule_;
+  const Schedule schedule_;
   std::vector<Operation> operations_;  ///< of the schedule, unless it has segments
-  /// Messages of the step that is exchanged by rows: their links and blocks. Empty if there is no such step.
+  /// Messages that can be exchanged by rows: their links and blocks. Empty, or all messages of the schedule, which then
+  /// has one step.
   RowPeers row_peers_;
   std::vector<std::int32_t> row_sends_, row_receives_;
-  std::size_t row_step_ = 0;
-  bool rows_alone_ = false;  ///< this step is the only operation
   Needs needs_ = Needs::nothing;
   bool allows_in_place_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
@@ -96,7 +76,7 @@ class Plan final : public Exchange {
   MessageTypes types_;
   RoundMessages messages_;
   LostData lost_;
-  std::unique_ptr<ExchangeStates> states_;
+  std::unique_ptr<Executors> executors_;
 };
 
 }  // namespace swapmeet

@@ -20,12 +20,12 @@ class SizedPayload {
  public:
   static constexpr bool hears = true, has_parts = true;
 
-  /// `agreed`: the result of the agreement for this call. `padded`: exchanges the blocks that are not sent directly;
-  /// nullptr: the flow does.
+  /// `send` and `receive` must stay in place. `agreed`: the result of the agreement for this call. `padded`: exchanges
+  /// the blocks that are not sent directly; nullptr: the flow does.
   SizedPayload(SizedState& state, const Blocks& send, const Blocks& receive, const Agreed& agreed, Padded* padded,
-               const Invocation& call, Failure& failure)
+               Fabric<Watching>& fabric, Failure& failure)
       : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_bytes_(agreed.direct_bytes),
-        each_(agreed.each), padded_(padded), call_(call), failure_(failure) {}
+        each_(agreed.each), padded_(padded), failure_(failure), fabric_(fabric) {}
 
   std::span<std::uint32_t> messages() { return all_.buffers.messages(); }
   std::size_t rounds() const { return direct_bytes_ > 0 ? flow_.rounds.size() : 0; }
@@ -34,15 +34,14 @@ class SizedPayload {
   void copy(std::size_t) const {}
   int over() const { return failure_.error; }
 
-  int begin(Fabric<Watching>& fabric) {
-    if (!fabric_) {
-      fabric_ = &fabric;
+  int begin(Fabric<Watching>&) {
+    if (!std::exchange(begun_, true)) {
       for (std::int32_t d = 0; d < flow_.own_blocks(); ++d)
         item(d) = {has_data() ? send_.address(d) : nullptr, small(send_.bytes(d)), 0};
       copy_own();
       if (const int error = start_direct()) return error;
     }
-    return padded_ ? padded_->advance(send_, receive_, call_, failure_) : MPI_SUCCESS;
+    return padded_ ? padded_->advance(send_, receive_, fabric_.call(), failure_) : MPI_SUCCESS;
   }
 
   template <bool is_send>
@@ -55,7 +54,7 @@ class SizedPayload {
     if (!std::exchange(all_.awaited[slot], 0)) return MPI_SUCCESS;
     const Message& message = flow_.receives[number];
     const char* const head = all_.buffers.sizes_of(slot);
-    fabric_->header_arrived();
+    fabric_.header_arrived();
     std::int64_t bytes = 0;
     if (all_.sizes == Sizes::total) bytes = read_number<std::int64_t>(head);
     else bytes = blocks_behind(head, message.count).second;
@@ -70,7 +69,7 @@ class SizedPayload {
  private:
   using Item = SizedState::Item;
 
-  bool has_data() const { return call_.failure == MPI_SUCCESS; }
+  bool has_data() const { return fabric_.call().failure == MPI_SUCCESS; }
 
   /// The size of a block in the flow, in bytes: 0 if it is sent directly.
   std::int64_t small(std::int64_t bytes) const { return goes_directly(bytes) ? 0 : bytes; }
@@ -84,7 +83,7 @@ class SizedPayload {
   /// The way in which the receiver learns the sizes. Within the node no header message is needed, because the receiver
   /// learns the length of a message from its transfer.
   Sizes treatment(const Message& message) const {
-    return known(message) ? Sizes::automatic : fabric_->in_node(message.peer) ? Sizes::combined : all_.sizes;
+    return known(message) ? Sizes::automatic : fabric_.in_node(message.peer) ? Sizes::combined : all_.sizes;
   }
 
   /// The memory of a message, for the fabric.
@@ -96,20 +95,19 @@ class SizedPayload {
 
   void copy_own() {
     if (!has_data()) return;
-    const auto phase = fabric_->watch().during(CallPhase::copy);
+    const auto phase = fabric_.watch().during(CallPhase::copy);
     for (const OwnBlock& own : all_.own)
       receive_block(own.to, receive_.bytes(own.to), send_.address(own.from), send_.bytes(own.from));
   }
 
   int start_direct() {
     if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
-    const auto phase = fabric_->in_transfer_phase();
+    const auto phase = fabric_.in_transfer_phase();
     const auto number = [this](const std::vector<SizedState::End>& ends, const Blocks& blocks) {
       return std::ranges::count_if(ends,
                                    [&](const SizedState::End& end) { return goes_directly(blocks.bytes(end.block)); });
     };
-    fabric_->begin_background(
-        static_cast<std::uint32_t>(std::max(number(all_.from, receive_), number(all_.to, send_))));
+    fabric_.begin_background(static_cast<std::uint32_t>(std::max(number(all_.from, receive_), number(all_.to, send_))));
     const int error = start_direct<false>(all_.from, receive_);
     return error ? error : start_direct<true>(all_.to, send_);
   }
@@ -120,7 +118,7 @@ class SizedPayload {
     for (const SizedState::End& end : ends) {
       const std::int64_t bytes = blocks.bytes(end.block);
       if (!goes_directly(bytes)) continue;
-      if (const int error = fabric_->template start_background<is_send>(
+      if (const int error = fabric_.template start_background<is_send>(
               started++, end.peer, memory(blocks.address(end.block), bytes, !has_data())))
         return error;
       if (is_send) all_.traffic.add(bytes);
@@ -160,8 +158,8 @@ class SizedPayload {
     if (const char* const gathered = all_.gathered[slot].memory) from = gathered;
     if (lost && with_sizes) from = head, lost = false;
     const int error =
-        fabric_->template start<true>(slot, message.peer, message.last ? MessageKind::last : MessageKind::passed_on,
-                                      memory(from, body, lost), started, together);
+        fabric_.template start<true>(slot, message.peer, message.last ? MessageKind::last : MessageKind::passed_on,
+                                     memory(from, body, lost), started, together);
     if (!error) all_.traffic.add(body);
     return error;
   }
@@ -174,8 +172,8 @@ class SizedPayload {
 
   int send_head(const Message& message, std::uint32_t slot, std::span<const char> bytes, std::uint32_t together,
                 Started& started) {
-    const auto phase = fabric_->watch().during(CallPhase::metadata);
-    if (const int error = fabric_->send_header(slot, message.peer, bytes, together)) return error;
+    const auto phase = fabric_.watch().during(CallPhase::metadata);
+    if (const int error = fabric_.send_header(slot, message.peer, bytes, together)) return error;
     all_.buffers.pool().count(head_room(message));
     all_.traffic.add(static_cast<std::int64_t>(bytes.size()));
     started = Started::underway;
@@ -188,7 +186,7 @@ class SizedPayload {
   }
 
   void gather(const Message& message, std::uint32_t slot, std::int64_t bytes, bool with_sizes, const SizeTally& tally) {
-    const auto phase = fabric_->watch().during(CallPhase::pack);
+    const auto phase = fabric_.watch().during(CallPhase::pack);
     SizedState::Gathered& gathered = all_.gathered[slot];
     gathered = {all_.buffers.pool().take(bytes), bytes};
     if (!gathered.memory) return failure_.fail(MPI_ERR_NO_MEM);
@@ -224,18 +222,18 @@ class SizedPayload {
     }
     const std::uint32_t together = all_.receive_numbers[number];
     if (sizes == Sizes::combined) {
-      fabric_->receive_any(slot, message.peer, MessageKind::passed_on, together);
+      fabric_.receive_any(slot, message.peer, MessageKind::passed_on, together);
       started = Started::underway;
       return MPI_SUCCESS;
     }
-    const auto phase = fabric_->watch().during(CallPhase::metadata);
+    const auto phase = fabric_.watch().during(CallPhase::metadata);
     const std::int64_t room = head_room(message);
     all_.buffers.pool().count(room);
     all_.buffers.take(number, slot, 0);
     all_.awaited[slot] = 1;
-    fabric_->await_header();
-    return fabric_->template start<false>(slot, message.peer, MessageKind::head,
-                                          memory(all_.buffers.sizes_of(slot), room), started, together);
+    fabric_.await_header();
+    return fabric_.template start<false>(slot, message.peer, MessageKind::head,
+                                         memory(all_.buffers.sizes_of(slot), room), started, together);
   }
 
   int receive_last(const Message& message, std::uint32_t number, std::uint32_t slot, Started& started) {
@@ -245,9 +243,8 @@ class SizedPayload {
     if (message.count > 1 || !has_data() || bytes == 0)
       return receive_body(message, number, slot, bytes, MessageKind::last, started);
     const Rank source = -1 - flow_.arriving_in(message)[0];  // a single block is received directly at its final address
-    return fabric_->template start<false>(slot, message.peer, MessageKind::last,
-                                          memory(receive_.address(source), bytes), started,
-                                          all_.receive_numbers[number]);
+    return fabric_.template start<false>(slot, message.peer, MessageKind::last, memory(receive_.address(source), bytes),
+                                         started, all_.receive_numbers[number]);
   }
 
   int receive_body(const Message& message, std::uint32_t number, std::uint32_t slot, std::int64_t bytes,
@@ -260,13 +257,13 @@ class SizedPayload {
     if (!fits) failure_.fail(MPI_ERR_NO_MEM);
     // With `total` there may be room for the sizes.
     const ContiguousMemory memory{room.address, bytes, !fits, with_sizes ? room : Piece{}};
-    return fabric_->template start<false>(slot, message.peer, kind, memory, started, all_.receive_numbers[number]);
+    return fabric_.template start<false>(slot, message.peer, kind, memory, started, all_.receive_numbers[number]);
   }
 
   /// Handles the arrival of a message. Blocks that end at this rank are copied to the receive buffer. The others are
   /// kept where they arrived.
   void arrived(const Message& message, std::uint32_t number, std::uint32_t slot) {
-    const auto phase = fabric_->watch().during(CallPhase::unpack);
+    const auto phase = fabric_.watch().during(CallPhase::unpack);
     const char* from = all_.buffers.memory(number);
     if (message.last) {
       for (const std::int32_t block : flow_.arriving_in(message)) {
@@ -320,9 +317,9 @@ class SizedPayload {
   const Blocks &send_, &receive_;
   std::int64_t direct_bytes_, each_;  ///< as in Agreed
   Padded* padded_;
-  const Invocation& call_;
   Failure& failure_;
-  Fabric<Watching>* fabric_ = nullptr;
+  Fabric<Watching>& fabric_;
+  bool begun_ = false;
 };
 
 }  // namespace swapmeet

@@ -1,6 +1,8 @@
 #include "exchange/sized_plan.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "team/messages.hpp"
 
@@ -19,20 +21,19 @@ Flow nothing(Rank ranks, Rank rank) {
 
 SizedPlan::SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
                      NodePeers* node_peers, const Tags& tags, const Neighbourhood* among)
-    : Exchange(spec, tags), memory_(new MessageMemory{{std::move(flow),
-                                                       spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
-                                                       {node_peers, single_copy(spec.intra)},
-                                                       spec.direct_bytes != Direct::never,
-                                                       among}}),
-      forwarding_(forwarding), working_blocks_(working_blocks), started_(std::make_unique<StartedExchange>()) {}
+    : Exchange(spec, tags),
+      memory_(std::make_unique<SizedState>(
+          std::move(flow), spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
+          NodeTransport{node_peers, single_copy(spec.intra)}, spec.direct_bytes != Direct::never, among)),
+      forwarding_(forwarding), working_blocks_(working_blocks), under_way_(std::make_unique<UnderWay>()) {}
 
 SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding,
                      std::unique_ptr<Plan> padded, const Tags& tags)
-    : Exchange(spec, tags),
-      memory_(new MessageMemory{{nothing(ranks, rank), Sizes::padded, {}, spec.direct_bytes != Direct::never}}),
+    : Exchange(spec, tags), memory_(std::make_unique<SizedState>(nothing(ranks, rank), Sizes::padded, NodeTransport{},
+                                                                 spec.direct_bytes != Direct::never)),
       plan_(std::move(padded)), padded_(std::in_place, ranks, rank, plan_.get()), forwarding_(forwarding),
       working_blocks_(plan_ ? plan_->working_blocks() : 2 * std::int64_t{ranks}),
-      started_(std::make_unique<StartedExchange>()) {}
+      under_way_(std::make_unique<UnderWay>()) {}
 
 SizedPlan::~SizedPlan() {
   if (broken_) static_cast<void>(memory_.release());
@@ -86,10 +87,10 @@ bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t li
 }
 
 int SizedPlan::settle(std::span<std::int64_t> numbers, const Invocation& call) {
-  const std::span all = std::span(memory_->agreement).first(2 + numbers.size());
+  const std::span all = std::span(state_.agreement).first(2 + numbers.size());
   all[0] = call.number, all[1] = -std::int64_t{call.number};
   std::ranges::copy(numbers, all.begin() + 2);
-  if (const int error = largest_of_all(*call.team, all, memory_->agreement_room)) return error;
+  if (const int error = largest_of_all(*call.team, all, state_.agreement_room)) return error;
   std::ranges::copy(all.subspan(2), numbers.begin());
   return all[0] == -all[1] ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
@@ -100,76 +101,55 @@ void SizedPlan::send_all_directly() {
   state_.make_room_for_background();
 }
 
-/// One exchange, from its beginning to its end.
+/// The execution of one exchange, from its beginning to its end.
 template <class Watching>
-struct SizedPlan::ExchangeState {
-  ExchangeState(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, Watching watch)
-      : send(out), receive(in), call(what), failure{call.failure, call.failure != MPI_SUCCESS},
-        payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, call, failure),
+struct SizedPlan::Executor {
+  Executor(SizedPlan& plan, const Blocks& send, const Blocks& receive, const Invocation& call)
+      : failure{call.failure, call.failure != MPI_SUCCESS},
         // A message with its sizes can be wrong only for blocks that end here, or its sizes report the failure
         // themselves.
         fabric(plan.state_.messages, &plan.state_.background, &plan.state_.buffers, plan.tags_, failure, plan.lost_,
                plan.agreed_.each > 0),
+        payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, fabric, failure),
         engine(fabric, payload) {
-    fabric.bind(call, watch);
+    fabric.bind(call, call.failure, Watching(call.observer));
   }
-  ExchangeState(const ExchangeState&) = delete;
-  ExchangeState& operator=(const ExchangeState&) = delete;
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
 
-  const Blocks send, receive;
-  Invocation call;
   Failure failure;
-  SizedPayload<Watching> payload;
   Fabric<Watching> fabric;
+  SizedPayload<Watching> payload;
   Engine<Fabric<Watching>, SizedPayload<Watching>> engine;
 };
 
-/// The exchange that start() began.
-struct SizedPlan::StartedExchange {
-  std::optional<ExchangeState<Watch>> state;
+/// The exchange that is under way.
+struct SizedPlan::UnderWay {
+  std::variant<std::monostate, Executor<Unwatched>, Executor<Watch>> executor;
 };
 
-/// Whether anything was sent, by the flow or by the padded plan.
-template <class Watching>
-bool SizedPlan::has_sent(const Fabric<Watching>& fabric) const {
-  return fabric.sent() || (plan_ && plan_->broken());
-}
-
-int SizedPlan::ended(int error, bool broken) {
-  broken_ |= broken;
-  if (error) {  // messages that were begun may not have ended
-    std::ranges::fill(state_.gathered, SizedState::Gathered{});
-    std::ranges::fill(state_.awaited, 0);
-  }
-  return error;
-}
-
-int SizedPlan::given_up() const { return agreement_error_ ? agreement_error_ : MPI_ERR_OTHER; }
-
-int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
-  if (broken_) return given_up();
-  const auto run = [&](auto&& state) -> int {
-    const int error = state.engine.advance();
-    sent = has_sent(state.fabric) || !state.engine.gave_up();
-    return ended(error, state.engine.gave_up() && sent);
-  };
-  return call.observer ? run(ExchangeState<Watch>(*this, send, receive, call, Watch(call.observer)))
-                       : run(ExchangeState<Unwatched>(*this, send, receive, call, Unwatched()));
-}
-
-void SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
-  started_->state.reset();
-  started_->state.emplace(*this, send, receive, call, Watch(call.observer));
+int SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
+  if (broken_) return agreement_error_ ? agreement_error_ : MPI_ERR_OTHER;
+  if (call.observer) under_way_->executor.emplace<Executor<Watch>>(*this, send, receive, call);
+  else under_way_->executor.emplace<Executor<Unwatched>>(*this, send, receive, call);
+  return unfinished;
 }
 
 int SizedPlan::advance() {
-  if (broken_) return given_up();
-  const auto& state = *started_->state;
-  const int error = started_->state->engine.advance();
-  if (error == unfinished) return error;
-  ended(error, state.engine.gave_up() && has_sent(state.fabric));
-  started_->state.reset();
-  last_traffic_ = take_traffic();
+  const auto advance = [this](auto& executor) {
+    const int error = executor.engine.advance();
+    if (!error || error == unfinished) return error;
+    const bool sent = executor.fabric.sent() || (plan_ && plan_->broken());
+    nothing_sent_ = executor.engine.gave_up() && !sent;
+    broken_ = executor.engine.gave_up() && sent;
+    // Messages that were begun may not have ended.
+    std::ranges::fill(state_.gathered, SizedState::Gathered{});
+    std::ranges::fill(state_.awaited, 0);
+    return error;
+  };
+  auto* const watched = std::get_if<Executor<Watch>>(&under_way_->executor);
+  const int error = watched ? advance(*watched) : advance(std::get<Executor<Unwatched>>(under_way_->executor));
+  if (error != unfinished) last_traffic_ = std::exchange(state_.traffic, {});
   return error;
 }
 

@@ -24,7 +24,6 @@
 /// sender waits for ever.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -76,48 +75,28 @@ class SizedPlan final : public Exchange {
   /// memory.
   void send_all_directly();
 
-  int run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) override;
-  void start(const Blocks& send, const Blocks& receive, const Invocation& call) override;
+  int start(const Blocks& send, const Blocks& receive, const Invocation& call) override;
   int advance() override;
 
+  /// Both do not include the traffic of the padded plan.
   std::optional<SentTraffic> traffic(const Blocks&) const override { return last_traffic_; }
-
-  /// The traffic sent since the last call of this function, without that of the padded plan.
-  SentTraffic take_traffic() { return std::exchange(state_.traffic, {}); }
+  SentTraffic last_traffic() const { return last_traffic_.value_or(SentTraffic{}); }
 
   /// Does not include the working memory of the padded plan.
   std::int64_t peak_bytes() const override;
 
  private:
   template <class Watching>
-  struct ExchangeState;
-  struct StartedExchange;
+  struct Executor;
+  struct UnderWay;
 
-  /// A rank's numbers for the agreement, of which the maximum over all ranks is taken: bytes of the largest block;
-  /// bytes of the smallest, negative; then, if the threshold depends on them, the number of blocks in each size class.
-  static constexpr std::size_t most_agreed_numbers = 2 + size_classes;
-  using AgreedNumbers = std::array<std::int64_t, most_agreed_numbers>;
   /// Writes this rank's numbers to `mine` and returns those in use; empty if no agreement is needed.
   std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, AgreedNumbers& mine);
   /// Replaces `numbers` by their maximum over all ranks. Returns MPI_ERR_OTHER if other ranks are in another exchange.
   int settle(std::span<std::int64_t> numbers, const Invocation& call);
-  template <class Watching>
-  bool has_sent(const Fabric<Watching>& fabric) const;
-  int ended(int error, bool broken);
-  /// The error to return from exchanges after the plan is broken.
-  int given_up() const;
-
-  /// Memory of messages and of agreements. It is never freed if the plan is broken, because MPI may still read it.
-  struct MessageMemory {
-    SizedState state;
-    /// Buffers of an agreement and of its messages: the number of the call, itself and negative, then the agreed
-    /// numbers.
-    std::array<std::int64_t, 2 + most_agreed_numbers> agreement{};
-    std::array<std::int64_t, 2 * (2 + most_agreed_numbers)> agreement_room{};
-  };
-
-  std::unique_ptr<MessageMemory> memory_;
-  SizedState& state_ = memory_->state;
+  /// Never freed if the plan is broken, because MPI may still read its memory.
+  std::unique_ptr<SizedState> memory_;
+  SizedState& state_ = *memory_;
   std::unique_ptr<Plan> plan_;  ///< exchanges padded blocks
   std::optional<Padded> padded_;
   Forwarding forwarding_;
@@ -127,7 +106,7 @@ class SizedPlan final : public Exchange {
   int agreement_error_ = MPI_SUCCESS;
   std::optional<SentTraffic> last_traffic_;
   LostData lost_;
-  std::unique_ptr<StartedExchange> started_;
+  std::unique_ptr<UnderWay> under_way_;
 };
 
 }  // namespace swapmeet

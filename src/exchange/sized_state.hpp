@@ -1,9 +1,11 @@
 /// The state of a plan for blocks of unequal size that is kept from call to call (sized.hpp).
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "exchange/fabric.hpp"
+#include "model/threshold.hpp"
 #include "observe/traffic.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
@@ -11,6 +13,11 @@
 #include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
+
+/// A rank's numbers for the agreement on sizes, of which the maximum over all ranks is taken: bytes of the largest
+/// block; bytes of the smallest, negative; then, if the threshold depends on them, the number of blocks in each size
+/// class.
+using AgreedNumbers = std::array<std::int64_t, 2 + size_classes>;
 
 struct SizedState {
   /// `node`: for messages within the node. `sends_directly`: some blocks may be sent directly. `among`: the graph for
@@ -58,6 +65,9 @@ struct SizedState {
   ReceiveBuffers buffers;
   RoundMessages messages, background;
   SentTraffic traffic;
+  /// buffers of an agreement and of its messages: the number of the call, itself and negative, then the agreed numbers
+  std::array<std::int64_t, 2 + std::tuple_size_v<AgreedNumbers>> agreement{};
+  std::array<std::int64_t, 2 * (2 + std::tuple_size_v<AgreedNumbers>)> agreement_room{};
 };
 
 }  // namespace swapmeet

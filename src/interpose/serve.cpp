@@ -37,33 +37,32 @@ void remember(const Arguments& call, Communicator& communicator, const Decision&
   communicator.fast_paths().repeat = repeat;
 }
 
-/// Whether the call is complete with `error`. It is not if MPI refused an argument before anything was sent: the host
-/// MPI must then report the error itself. `sent`: as set by Exchange::run().
-bool finished(bool sent, int error) { return error == MPI_SUCCESS || sent || !refused(error); }
+/// Whether the call is complete with `error` of `exchange`. It is not if MPI refused an argument before anything was
+/// sent: the host MPI must then report the error itself.
+bool finished(const Exchange& exchange, int error) {
+  return error == MPI_SUCCESS || !exchange.nothing_sent() || !refused(error);
+}
 
 /// Executes the exchange of `decision`. Returns as serve() does.
 bool run(Call& call, Communicator& communicator, const Decision& decision, int& error) {
   error = call.check_types(communicator.members().packing());
-  bool sent = !refused(error);
-  if (sent) {
-    Invocation exchange = communicator.next_exchange();  // also without data: others may run it by serve_again()
-    exchange.failure = error;
-    error = call.run(*decision.exchange, exchange, communicator.members().packing(), sent);
-  }
+  if (refused(error)) return false;
+  Invocation exchange = communicator.next_exchange();  // also without data: others may run it by serve_again()
+  exchange.failure = error;
+  error = call.run(*decision.exchange, exchange, communicator.members().packing());
   if (call.used_device() && communicator.options().explain) [[unlikely]]
     say_once("buffers that are memory of a device are brought to the host and back");
-  return finished(sent, error);
+  return finished(*decision.exchange, error);
 }
 
 }  // namespace
 
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error) {
   Repeat& repeat = communicator.fast_paths().repeat;
-  bool sent = true;
   repeat.rows.send = static_cast<char*>(const_cast<void*>(send));
   repeat.rows.receive = static_cast<char*>(receive);
-  error = repeat.plan->run(repeat.rows, communicator.next_exchange(), sent);
-  return finished(sent, error);
+  error = repeat.plan->run(repeat.rows, communicator.next_exchange());
+  return finished(*repeat.plan, error);
 }
 
 bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator, CallObserver*& ends_later,

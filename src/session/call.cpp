@@ -73,29 +73,27 @@ int Call::check_uncommitted(MPI_Comm packing) const {
   return failure;
 }
 
-int Call::run_with_copies(Exchange& exchange, Invocation invocation, MPI_Comm packing, bool& sent) {
+int Call::run_with_copies(Exchange& exchange, Invocation invocation, MPI_Comm packing) {
   prepare(exchange, invocation, packing);
-  return end(exchange.run(*send_, *receive_, invocation, sent));
+  return end(exchange.run(*send_, *receive_, invocation));
 }
 
 void Call::start(Exchange& exchange, Invocation invocation, MPI_Comm packing) {
-  if (arguments_.are_empty()) {
-    state_ = State::empty;
-    failure_ = invocation.failure;
-    return;
+  copies_ = false;
+  result_ = invocation.failure;
+  if (!arguments_.are_empty()) {
+    if (!invocation.failure) invocation.failure = check_types(packing);
+    prepare(exchange, invocation, packing);
+    result_ = exchange.start(*send_, *receive_, invocation);
   }
-  if (!invocation.failure) invocation.failure = check_types(packing);
-  prepare(exchange, invocation, packing);
-  exchange.start(*send_, *receive_, invocation);
-  state_ = State::exchanging;
+  under_way_ = true;
 }
 
 int Call::advance() {
-  if (state_ == State::empty) return state_ = State::idle, failure_;
-  const int error = exchange_->advance();
-  if (error == unfinished) return error;
-  state_ = State::idle;
-  return end(error);
+  if (result_ == unfinished) result_ = exchange_->advance();
+  if (result_ == unfinished) return result_;
+  under_way_ = false;
+  return end(result_);
 }
 
 /// Finds the blocks that the exchange uses: those of the application, or copies of them. An error is passed to the

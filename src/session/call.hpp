@@ -65,19 +65,19 @@ class Call {
   /// Exchanges the blocks, and waits for the end. Blocks that `exchange` cannot use where they lie are exchanged from
   /// and to copies of them. An error of this rank (`invocation.failure`, or an error in copying) does not end the
   /// exchange, because the other ranks are already in it: the rank takes part and passes the error on. `packing`: the
-  /// communicator to pack on. `sent` is set as by Exchange::run().
-  int run(Exchange& exchange, const Invocation& invocation, MPI_Comm packing, bool& sent) {
+  /// communicator to pack on.
+  int run(Exchange& exchange, const Invocation& invocation, MPI_Comm packing) {
     if (arguments_.are_empty()) return invocation.failure;
     if (needs_no_copies(exchange) || invocation.failure) [[likely]]
-      return exchange.run(arguments_.send, arguments_.receive, invocation, sent);
-    return run_with_copies(exchange, invocation, packing, sent);
+      return exchange.run(arguments_.send, arguments_.receive, invocation);
+    return run_with_copies(exchange, invocation, packing);
   }
 
   /// Variant of run() that does not wait. start() includes check_types(). advance() returns `unfinished`, or the result
   /// when the exchange is over.
   void start(Exchange& exchange, Invocation invocation, MPI_Comm packing);
   int advance();
-  bool under_way() const { return state_ != State::idle; }
+  bool under_way() const { return under_way_; }
 
   /// Whether blocks of the last exchange were in device memory.
   bool used_device() const { return used_device_; }
@@ -87,8 +87,6 @@ class Call {
 
  private:
   const char* exceeded_limit_of(const Communicator& communicator, const Decision& decision) const;
-
-  enum class State : std::uint8_t { idle, empty, exchanging };
 
   bool stages_send(const Exchange& exchange) const {
     return arguments_.in_place ? !exchange.swaps(arguments_.receive) : !exchange.takes(arguments_.send, false);
@@ -103,17 +101,16 @@ class Call {
     return !stages_send_ && !stages_receive_ && !may_be_on_device();
   }
   int check_uncommitted(MPI_Comm packing) const;
-  int run_with_copies(Exchange& exchange, Invocation invocation, MPI_Comm packing, bool& sent);
+  int run_with_copies(Exchange& exchange, Invocation invocation, MPI_Comm packing);
   void prepare(Exchange& exchange, Invocation& invocation, MPI_Comm packing);
   int stage();
   int end(int error);
 
   const Arguments& arguments_;
   CopyMemory& memory_;
-  State state_ = State::idle;
-  bool stages_send_ = false, stages_receive_ = false, used_device_ = false;
-  bool copies_ = false;        ///< some blocks are exchanged from or to copies
-  int failure_ = MPI_SUCCESS;  ///< result of an exchange without data
+  bool under_way_ = false, stages_send_ = false, stages_receive_ = false, used_device_ = false;
+  bool copies_ = false;       ///< some blocks are exchanged from or to copies
+  int result_ = MPI_SUCCESS;  ///< of the exchange; unfinished: it is under way
   Exchange* exchange_ = nullptr;
   Observer* observer_ = nullptr;  ///< of the exchange
   MPI_Comm packing_ = MPI_COMM_NULL;

@@ -172,7 +172,7 @@ void CallObserver::call_ends() {
     if (counts && members_.options().phases) decision.tally().add_phases(times);
   }
   if (counts && decision.sized && !call.on_host)
-    decision.tally().add_traffic(decision.sized->take_traffic(), decision.sized->peak_bytes());
+    decision.tally().add_traffic(decision.sized->last_traffic(), decision.sized->peak_bytes());
 }
 
 void CallObserver::write_trace(const Tally& call, std::int64_t bytes_sent) {

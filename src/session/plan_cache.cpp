@@ -63,7 +63,7 @@ std::unique_ptr<Plan> PlanCache::make_plan(const ExchangeKind& kind, NodePeers* 
   const Spec& spec = kind.spec;
   Schedule schedule = kind.neighbours ? generate(spec, *kind.neighbours->own)
                                       : generate(spec, orders_.shape_for(spec, members_.shape), members_.rank);
-  return std::make_unique<Plan>(spec, std::make_shared<const Schedule>(std::move(schedule)), node_peers, members_.tags);
+  return std::make_unique<Plan>(spec, std::move(schedule), node_peers, members_.tags);
 }
 
 /// Returns nullptr if there are too many messages to number, or if this rank does not know the neighbours of its node

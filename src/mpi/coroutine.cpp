@@ -4,8 +4,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
+#include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <span>
@@ -27,13 +27,9 @@ constexpr std::size_t page_bytes = std::size_t{64} << 10;  ///< the largest page
 
 thread_local Coroutine* current = nullptr;
 
-/// A spare stack for a rank that has no memory when a body begins (see buffers/reserve.cpp). It serves one body at a
-/// time, and takes no memory before it is used.
-struct Spare {
-  alignas(4096) char memory[page_bytes + least_bytes];  // machines with larger pages have no guard page here
-  std::atomic_flag taken;
-};
-std::array<Spare, 4> spares;
+/// Spare stacks for ranks that have no memory when a body begins (see buffers/reserve.cpp). They take no memory before
+/// they are used. Machines with larger pages have no guard pages here.
+alignas(4096) char spares[4][page_bytes + least_bytes];
 
 /// Whether the address space of the process is limited, so that the host MPI and the application may run out of it.
 bool addresses_are_limited() {
@@ -54,11 +50,19 @@ std::span<char> map_memory(std::size_t bytes) {
 }
 
 /// The stacks of the process: as many as there were coroutines at a time, if there was memory. A body takes the stack
-/// that was used last, and prefers a large one, so that few stacks hold memory besides addresses. No stack is unmapped
-/// or emptied: UCX, below MPICH, records each unmapped range of addresses until it next registers memory, which may be
-/// never.
+/// that was used last, and prefers a large one, so that few stacks hold memory besides addresses. A spare one is used
+/// last. No stack is unmapped or emptied: UCX, below MPICH, records each unmapped range of addresses until it next
+/// registers memory, which may be never.
 class Stacks {
  public:
+  Stacks() {
+    unused_[spare].reserve(std::size(spares));
+    for (auto& memory : spares) {
+      mprotect(memory, page_bytes, PROT_NONE);
+      unused_[spare].emplace_back(memory);
+    }
+  }
+
   /// Counts one more coroutine, and makes a stack if there are too few.
   void expect() {
     const std::lock_guard guard(mutex_);
@@ -74,62 +78,49 @@ class Stacks {
   /// Takes a stack. Returns an empty span if there is none.
   std::span<char> take() {
     const std::lock_guard guard(mutex_);
-    if (usual_.empty() && small_.empty()) make();  // a stack is missing if there was no memory before
-    std::vector<std::span<char>>& unused = usual_.empty() ? small_ : usual_;
-    if (unused.empty()) return {};
-    const std::span<char> memory = unused.back();
-    unused.pop_back();
-    return memory;
+    if (unused_[usual].empty() && unused_[small].empty()) make();  // a stack is missing if there was no memory before
+    for (std::vector<std::span<char>>& unused : unused_) {
+      if (unused.empty()) continue;
+      const std::span<char> memory = unused.back();
+      unused.pop_back();
+      return memory;
+    }
+    return {};
   }
 
   void give_back(std::span<char> memory) {
     const std::lock_guard guard(mutex_);
-    unused(memory).push_back(memory);  // make() has reserved the room
+    const auto place = reinterpret_cast<std::uintptr_t>(memory.data()) - reinterpret_cast<std::uintptr_t>(spares);
+    const Kind kind = place < sizeof spares ? spare : memory.size() > usual_bytes ? usual : small;
+    unused_[kind].push_back(memory);  // there is room for it
   }
 
  private:
-  std::vector<std::span<char>>& unused(std::span<char> memory) { return memory.size() > usual_bytes ? usual_ : small_; }
+  enum Kind : std::uint8_t { usual, small, spare };
 
   void make() {
     try {
-      usual_.reserve(most_usual);
-      small_.reserve(stacks_ + 1);
+      unused_[usual].reserve(most_usual);
+      unused_[small].reserve(stacks_ + 1);
     } catch (const std::bad_alloc&) { return; }
     std::span<char> memory;
     if (stacks_ < most_usual && !addresses_are_limited()) memory = map_memory(usual_bytes);
+    const Kind kind = memory.empty() ? small : usual;
     if (memory.empty()) memory = map_memory(least_bytes);
     if (memory.empty()) return;
-    unused(memory).insert(unused(memory).begin(), memory);  // taken last, after stacks that already hold memory
+    unused_[kind].insert(unused_[kind].begin(), memory);  // taken last, after stacks that already hold memory
     ++stacks_;
   }
 
   std::mutex mutex_;
   std::size_t coroutines_ = 0, stacks_ = 0;
-  std::vector<std::span<char>> usual_, small_;  ///< unused stacks of each size, the most recently used one last
+  std::vector<std::span<char>> unused_[3];  ///< unused stacks of each kind, the most recently used one last
 };
 
 /// The stacks of the process. They are never destroyed, because coroutines may be destroyed later.
 Stacks& stacks() {
   static Stacks& all = *new Stacks;
   return all;
-}
-
-/// Takes a spare stack. Returns an empty span if none is free.
-std::span<char> take_spare() {
-  for (Spare& spare : spares) {
-    if (spare.taken.test_and_set()) continue;
-    mprotect(spare.memory, page_bytes, PROT_NONE);
-    return spare.memory;
-  }
-  return {};
-}
-
-/// Gives `memory` back if it is a spare stack. Returns whether it is.
-bool give_spare_back(const char* memory) {
-  const auto spare = std::ranges::find(spares, memory, [](const Spare& one) -> const char* { return one.memory; });
-  if (spare == spares.end()) return false;
-  spare->taken.clear();
-  return true;
 }
 
 }  // namespace
@@ -143,13 +134,11 @@ Coroutine::~Coroutine() {
 
 void Coroutine::give_back() {
   stack_.reset();
-  if (const auto memory = std::exchange(memory_, {}); !memory.empty() && !give_spare_back(memory.data()))
-    stacks().give_back(memory);
+  if (const auto memory = std::exchange(memory_, {}); !memory.empty()) stacks().give_back(memory);
 }
 
 bool Coroutine::begin(std::function<void()> body) {
   memory_ = stacks().take();
-  if (memory_.empty()) memory_ = take_spare();
   if (memory_.empty()) return false;
   body_ = std::move(body);
   over_ = false;

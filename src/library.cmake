@@ -23,8 +23,9 @@ endif()
 
 # The reader of a datatype's type map, for programs that use it without the library.
 add_library(swapmeet_type_reader INTERFACE)
-target_sources(swapmeet_type_reader INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/mpi/type_reader.cpp ${CMAKE_CURRENT_SOURCE_DIR}/mpi/faults.cpp ${CMAKE_CURRENT_SOURCE_DIR}/mpi/outcome.cpp
-               ${CMAKE_CURRENT_SOURCE_DIR}/mpi/loaded.cpp ${CMAKE_CURRENT_SOURCE_DIR}/mpi/symbols.cpp)
+foreach(source IN ITEMS faults loaded outcome symbols type_reader world_ranks)
+  target_sources(swapmeet_type_reader INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/mpi/${source}.cpp)
+endforeach()
 target_link_libraries(swapmeet_type_reader INTERFACE swapmeet_transport)
 
 # Blocks that other processes can map. And libswapmeet-heap.so, by which malloc gives them: a library of its own, for who

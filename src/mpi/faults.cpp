@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
-#include <vector>
+
+#include "mpi/world_ranks.hpp"
 
 namespace swapmeet {
 
@@ -51,19 +51,13 @@ bool is_revoked(MPI_Comm comm) {
 bool has_died(MPI_Comm comm, std::span<const int> ranks) {
   using GetFailed = int (*)(MPI_Comm, MPI_Group*);
   static const auto function = reinterpret_cast<GetFailed>(mpi_symbol("PMPIX_Comm_get_failed"));
-  MPI_Group dead = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+  MPI_Group dead = MPI_GROUP_NULL;
   int number = 0;
   if (!function || comm == MPI_COMM_NULL || function(comm, &dead) != MPI_SUCCESS) return false;
   PMPI_Group_size(dead, &number);
-  bool found = false;
-  if (number > 0) {
-    std::vector<int> numbers(static_cast<std::size_t>(number)), in_comm(numbers.size());
-    std::iota(numbers.begin(), numbers.end(), 0);
-    PMPI_Comm_group(comm, &all);
-    PMPI_Group_translate_ranks(dead, number, numbers.data(), all, in_comm.data());
-    PMPI_Group_free(&all);
-    found = std::ranges::any_of(in_comm, [&](int rank) { return std::ranges::find(ranks, rank) != ranks.end(); });
-  }
+  const bool found = number > 0 && std::ranges::any_of(ranks_of_group(dead, comm), [&](int rank) {
+                       return std::ranges::find(ranks, rank) != ranks.end();
+                     });
   PMPI_Group_free(&dead);
   return found;
 }

@@ -5,22 +5,22 @@
 
 namespace swapmeet {
 
-std::vector<int> world_ranks_of_group(MPI_Group group) {
-  int ranks = 0;
-  MPI_Group world = MPI_GROUP_NULL;
-  PMPI_Group_size(group, &ranks);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> all(static_cast<std::size_t>(ranks)), world_ranks(all.size());
-  std::iota(all.begin(), all.end(), 0);
-  PMPI_Group_translate_ranks(group, ranks, all.data(), world, world_ranks.data());
-  PMPI_Group_free(&world);
-  return world_ranks;
+std::vector<int> ranks_of_group(MPI_Group group, MPI_Comm comm) {
+  int number = 0;
+  MPI_Group all = MPI_GROUP_NULL;
+  PMPI_Group_size(group, &number);
+  PMPI_Comm_group(comm, &all);
+  std::vector<int> numbers(static_cast<std::size_t>(number)), ranks(numbers.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  PMPI_Group_translate_ranks(group, number, numbers.data(), all, ranks.data());
+  PMPI_Group_free(&all);
+  return ranks;
 }
 
 std::vector<int> world_ranks_of(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
-  std::vector<int> world_ranks = world_ranks_of_group(group);
+  std::vector<int> world_ranks = ranks_of_group(group, MPI_COMM_WORLD);
   PMPI_Group_free(&group);
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
@@ -34,7 +34,7 @@ std::vector<int> world_ranks_of_both_groups(MPI_Comm comm) {
   for (const auto group_of : {PMPI_Comm_group, PMPI_Comm_remote_group}) {
     MPI_Group group = MPI_GROUP_NULL;
     group_of(comm, &group);
-    const std::vector<int> own = world_ranks_of_group(group);
+    const std::vector<int> own = ranks_of_group(group, MPI_COMM_WORLD);
     all.insert(all.end(), own.begin(), own.end());
     PMPI_Group_free(&group);
   }

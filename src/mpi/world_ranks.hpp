@@ -7,9 +7,10 @@
 
 namespace swapmeet {
 
-/// The rank in MPI_COMM_WORLD of each rank of `group`, or of `comm`, in its order. It is MPI_UNDEFINED for ranks of
-/// other jobs. Local. (There are two names, because both handles are integers in some MPIs.)
-std::vector<int> world_ranks_of_group(MPI_Group group);
+/// The rank in `comm` of each rank of `group`, in its order. It is MPI_UNDEFINED for ranks that `comm` lacks. Local.
+std::vector<int> ranks_of_group(MPI_Group group, MPI_Comm comm);
+
+/// The rank in MPI_COMM_WORLD of each rank of `comm`. It is MPI_UNDEFINED for ranks of other jobs. Local.
 std::vector<int> world_ranks_of(MPI_Comm comm);
 
 /// The ranks in MPI_COMM_WORLD of both groups of an intercommunicator, in ascending order, which is the same in both

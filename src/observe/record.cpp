@@ -115,7 +115,7 @@ JsonMembers end_of(const char* ended) {
 std::string groups_of(MPI_Comm comm) {
   MPI_Group remote = MPI_GROUP_NULL;
   PMPI_Comm_remote_group(comm, &remote);
-  const std::vector<int> here = world_ranks_of(comm), there = world_ranks_of_group(remote);
+  const std::vector<int> here = world_ranks_of(comm), there = ranks_of_group(remote, MPI_COMM_WORLD);
   PMPI_Group_free(&remote);
   return number(here.front()) + '-' + number(there.front());
 }

@@ -77,16 +77,13 @@ bool Regions::copy(const heap::Place& place, const RemoteData& from, std::span<c
   if (!segment || !segment->memory()) return false;
   for (const RemotePiece& piece : from.pieces)
     if (!holds(place.base, segment->bytes(), piece.address, piece.bytes, from.map)) return false;
-  std::size_t source = 0, target = 0, read = 0, written = 0;  // indices of pieces, and bytes within them
-  while (source < from.pieces.size() && target < to.size()) {
-    const RemotePiece& remote = from.pieces[source];
-    const std::size_t bytes = std::min<std::size_t>(remote.bytes - read, to[target].bytes - written);
-    copy_elements({segment->memory() + (remote.address - place.base), from.map}, static_cast<std::int64_t>(read),
-                  to[target].elements(), static_cast<std::int64_t>(written), static_cast<std::int64_t>(bytes));
-    if ((read += bytes) == remote.bytes) ++source, read = 0;
-    if ((written += bytes) == to[target].bytes) ++target, written = 0;
-  }
-  return true;
+  return for_parts(
+      from.pieces, to,
+      [&](const RemotePiece& source, std::size_t read, const Piece& target, std::size_t written, std::size_t bytes) {
+        copy_elements({segment->memory() + (source.address - place.base), from.map}, static_cast<std::int64_t>(read),
+                      target.elements(), static_cast<std::int64_t>(written), static_cast<std::int64_t>(bytes));
+        return true;
+      });
 }
 
 }  // namespace swapmeet

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,6 +41,21 @@ struct RemoteData {
   std::span<const RemotePiece> pieces;
   const TypeMapView* map = nullptr;
 };
+
+/// Pairs the pieces of both sides, as many bytes as both have. Calls copy(source, read, target, written, bytes) for each
+/// part that lies in one piece of either side: `bytes` bytes, from byte `read` of `source` and from byte `written` of
+/// `target` on. Ends, and returns false, if copy() does.
+template <class Copy>
+bool for_parts(std::span<const RemotePiece> from, std::span<const Piece> to, Copy&& copy) {
+  std::size_t source = 0, target = 0, read = 0, written = 0;  // indices of pieces, and bytes within them
+  while (source < from.size() && target < to.size()) {
+    const std::size_t bytes = std::min<std::size_t>(from[source].bytes - read, to[target].bytes - written);
+    if (!copy(from[source], read, to[target], written, bytes)) return false;
+    if ((read += bytes) == from[source].bytes) ++source, read = 0;
+    if ((written += bytes) == to[target].bytes) ++target, written = 0;
+  }
+  return true;
+}
 
 /// Reads `from` in the memory of `process` into `to`, piece by piece: as many bytes as both have. No piece of `to` may
 /// have a map. Returns false if the kernel refuses; a part may have been read then.

@@ -136,13 +136,13 @@ class SettingUp {
   using Numbers = std::array<std::int64_t, all>;
 
   /// `parts`: number of memories that are set up at once.
-  SettingUp(const NodePeers::Wanted& wanted, std::int64_t parts, const NodeGroup& group, Regions& regions)
-      : wanted_(wanted), group_(group), regions_(regions), processes_(wanted.node_records.size(), 0) {
-    const std::span<const NodeRecord> records = wanted.node_records;
+  SettingUp(NodePeers::Joining& memory, std::int64_t parts, const NodeGroup& group, Regions& regions)
+      : it_(memory), group_(group), regions_(regions), processes_(memory.node_records.size(), 0) {
+    const std::span<const NodeRecord> records = memory.node_records;
     const auto members = static_cast<std::uint32_t>(records.size());
     const std::int64_t used = std::ranges::max_element(records, {}, &NodeRecord::used_bytes)->used_bytes;
     records_lost_ = used == NodeRecord::lost;
-    const std::int64_t left = std::max<std::int64_t>(wanted.most_bytes - used, 0);
+    const std::int64_t left = std::max<std::int64_t>(memory.most_bytes - used, 0);
     const std::int64_t share = (left - (left >> parts)) / parts;
     layout_ = NodeLayout::within(members, members * static_cast<std::size_t>(share));
     fits_ = members == 1 || layout_.channel.cells > 0;
@@ -151,10 +151,10 @@ class SettingUp {
 
   /// Makes the first attempt, in an arena, before the ranks agree.
   Numbers in_arena(Arenas& arenas) {
-    if (me() != 0 || layout_.members == 1) NodePeers::give_back(wanted_.node_records[me()], arenas);
+    if (me() != 0 || layout_.members == 1) NodePeers::give_back(it_.node_records[me()], arenas);
     char* memory = nullptr;
     std::string problem;
-    if (fits_) problem = take_part(wanted_.node_records.front().part, layout_, me(), arenas, memory);
+    if (fits_) problem = take_part(it_.node_records.front().part, layout_, me(), arenas, memory);
     else if (records_lost_) problem = "MPI cannot gather the answers of the ranks of a node";
     else
       problem = "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(layout_.members) +
@@ -164,18 +164,16 @@ class SettingUp {
 
   /// Completes the first attempt with the numbers on which the ranks have agreed, and makes another one if that may
   /// succeed. Collective if the attempt has failed.
-  NodePeers::Joined finish(const Numbers& most, Team& everyone, Arenas& arenas) {
+  void finish(const Numbers& most, Team& everyone, Arenas& arenas) {
     const bool over = is_over(most, everyone);
-    if (!joined_.node_peers && me() == 0)
-      NodePeers::give_back(wanted_.node_records[0], arenas);  // no rank uses it any more
+    if (!it_.node_peers && me() == 0) NodePeers::give_back(it_.node_records[0], arenas);  // no rank uses it any more
     Segment segment;
     const auto [first, bytes] = extent(layout_, me());
-    if (!over && group_.share(layout_.bytes(), first, bytes, segment, joined_.means.problem)) {
+    if (!over && group_.share(layout_.bytes(), first, bytes, segment, it_.means.problem)) {
       Numbers again[] = {attempt(NodeMemory(std::move(segment)), "")};
       agree(again, everyone);
       is_over(again[0], everyone);
     }
-    return std::move(joined_);
   }
 
   /// Replaces each number by the largest of any rank. Collective.
@@ -193,9 +191,9 @@ class SettingUp {
     try {
       if (problem.empty()) {
         Node node(std::move(memory), layout_, me(), processes_, regions_);
-        joined_.node_peers =
-            std::make_unique<NodePeers>(std::move(node), group_.members(), visible(wanted_.node_records, me()));
-        mine[number] = wanted_.prepare(joined_.node_peers.get());
+        it_.node_peers =
+            std::make_unique<NodePeers>(std::move(node), group_.members(), visible(it_.node_records, me()));
+        mine[number] = it_.prepare(it_.node_peers.get());
       }
     } catch (const std::bad_alloc&) { problem = "no memory"; }
     problem_ = std::move(problem);
@@ -206,15 +204,15 @@ class SettingUp {
   /// Whether no other attempt may succeed. Collective if the attempt has failed.
   bool is_over(const Numbers& most, Team& everyone) {
     const bool works = most[failed] == 0;
-    joined_.prepared = most[number];
-    joined_.means = {works, works && most[forbidden] == 0, text_of(most[forbidden])};
+    it_.prepared = most[number];
+    it_.means = {works, works && most[forbidden] == 0, text_of(most[forbidden])};
     if (works) return true;
-    joined_.node_peers.reset();
-    no_rank_has(problem_, joined_.means.problem, everyone);
+    it_.node_peers.reset();
+    no_rank_has(problem_, it_.means.problem, everyone);
     return most[out_of_limit] != 0;
   }
 
-  const NodePeers::Wanted& wanted_;
+  NodePeers::Joining& it_;
   const NodeGroup& group_;
   Regions& regions_;
   NodeLayout layout_;
@@ -222,22 +220,17 @@ class SettingUp {
   std::vector<pid_t> processes_;
   std::int64_t unreadable_ = 0;
   std::string problem_;
-  NodePeers::Joined joined_;
 };
 
 }  // namespace
 
-std::vector<NodePeers::Joined> NodePeers::join(Team& everyone, const NodeGroup& group, std::span<const Wanted> wanted,
-                                               Regions& regions, Arenas& arenas) {
+void NodePeers::join(Team& everyone, const NodeGroup& group, std::span<Joining> all, Regions& regions, Arenas& arenas) {
   std::vector<SettingUp> each;
   std::vector<SettingUp::Numbers> numbers;
-  each.reserve(wanted.size());
-  for (const Wanted& one : wanted)
-    numbers.push_back(each.emplace_back(one, std::ssize(wanted), group, regions).in_arena(arenas));
+  each.reserve(all.size());
+  for (Joining& one : all) numbers.push_back(each.emplace_back(one, std::ssize(all), group, regions).in_arena(arenas));
   SettingUp::agree(numbers, everyone);
-  std::vector<Joined> joined;
-  for (std::size_t i = 0; i < each.size(); ++i) joined.push_back(each[i].finish(numbers[i], everyone, arenas));
-  return joined;
+  for (std::size_t i = 0; i < each.size(); ++i) each[i].finish(numbers[i], everyone, arenas);
 }
 
 }  // namespace swapmeet

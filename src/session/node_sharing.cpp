@@ -57,19 +57,19 @@ void NodeSharing::join(const Members& of, std::span<Join> several) {
   // An upper bound of the ranks on the node, over all communicators: no more than cores, unless this communicator has
   // more there. The limit of shared memory is divided by it.
   const auto most_members = std::max(members, std::min<std::int64_t>(all.world_ranks, cores));
-  std::vector<NodePeers::Wanted> wanted;
+  std::vector<NodePeers::Joining> joining;
   for (std::size_t i = 0; i < several.size(); ++i)
-    wanted.push_back({std::move(records[i]), of.options().shm_limit_bytes / most_members / several[i].memory->part_,
-                      several[i].prepare});
-  std::vector<NodePeers::Joined> joined = NodePeers::join(*of.team, group, wanted, all.regions, all.arenas);
+    joining.push_back({std::move(records[i]), of.options().shm_limit_bytes / most_members / several[i].memory->part_,
+                       several[i].prepare});
+  NodePeers::join(*of.team, group, joining, all.regions, all.arenas);
   for (std::size_t i = 0; i < several.size(); ++i) {
     NodeSharing& memory = *several[i].memory;
-    memory.peers_ = std::move(joined[i].node_peers);
-    memory.means_ = std::move(joined[i].means);
+    memory.peers_ = std::move(joining[i].node_peers);
+    memory.means_ = std::move(joining[i].means);
     if (!memory.peers_) continue;
     memory.share_bytes_ = static_cast<std::int64_t>(memory.peers_->shared_bytes()) / members;
     all.share_bytes += memory.share_bytes_;
-    several[i].prepared = joined[i].prepared;
+    several[i].prepared = joining[i].prepared;
   }
 }
 

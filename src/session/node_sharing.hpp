@@ -31,7 +31,7 @@ class NodeSharing {
   /// A memory in which the ranks of each node join.
   struct Join {
     NodeSharing* memory;
-    NodePeers::Prepare prepare;                     ///< as in NodePeers::Wanted
+    NodePeers::Prepare prepare;                     ///< as in NodePeers::Joining
     std::int64_t prepared = NodePeers::unprepared;  ///< set to what `prepare` has prepared on all ranks, if it has
   };
   /// Joins the ranks of each node of `members` in each of `several` memories, in none of which they have joined. Either

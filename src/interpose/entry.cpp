@@ -127,26 +127,17 @@ SWAPMEET_THREE(Neighbor_a, neighbor_alltoall, _c, MPI_Count, MPI_Aint, MPI_Aint)
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #endif
-#define SWAPMEET_OWN(name, Name, parameters, ...)                              \
-  extern "C" __attribute__((visibility("hidden"))) int own_##name parameters { \
-    if (const int error = swapmeet::before_own_function(comm)) return error;   \
-    return entry_##Name(__VA_ARGS__, comm);                                    \
-  }                                                                            \
+#define SWAPMEET_OWN(name, Name, shape, Count, Displacement)                                                        \
+  extern "C" __attribute__((visibility("hidden"))) int own_##name(SWAPMEET_PARAMETERS_##shape(Count, Displacement), \
+                                                                  Handle comm) {                                    \
+    if (const int error = swapmeet::before_own_function(comm)) return error;                                        \
+    return entry_##Name(SWAPMEET_GIVEN_##shape, comm);                                                              \
+  }                                                                                                                 \
   extern "C" __attribute__((visibility("default"), alias("own_" #name))) decltype(name) name;
-#define SWAPMEET_OWN_ALL(size, Count, Displacement)                                                                 \
-  SWAPMEET_OWN(swapmeet_alltoall##size, MPI_Alltoall##size,                                                         \
-               (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,              \
-                Handle recvtype, Handle comm),                                                                      \
-               sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)                                          \
-  SWAPMEET_OWN(swapmeet_alltoallv##size, MPI_Alltoallv##size,                                                       \
-               (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,         \
-                void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype, Handle comm), \
-               sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)                      \
-  SWAPMEET_OWN(swapmeet_alltoallw##size, MPI_Alltoallw##size,                                                       \
-               (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,                          \
-                const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts, const Displacement* rdispls, \
-                const MPI_Datatype* recvtypes, Handle comm),                                                        \
-               sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)
+#define SWAPMEET_OWN_ALL(size, Count, Displacement)                                         \
+  SWAPMEET_OWN(swapmeet_alltoall##size, MPI_Alltoall##size, equal, Count, Displacement)     \
+  SWAPMEET_OWN(swapmeet_alltoallv##size, MPI_Alltoallv##size, unequal, Count, Displacement) \
+  SWAPMEET_OWN(swapmeet_alltoallw##size, MPI_Alltoallw##size, typed, Count, Displacement)
 
 SWAPMEET_OWN_ALL(, int, int)
 #if MPI_VERSION >= 4

@@ -129,7 +129,7 @@ class Engine {
     fabric_.enter(round_, round);
   }
 
-  int fill_all(const Round& round) {
+  [[gnu::always_inline]] int fill_all(const Round& round) {
     const std::uint32_t slots = 2 * window_;
     const bool in_turn = round.posting == Posting::interleaved;
     for (std::uint32_t i = 0; i < slots; ++i)
@@ -137,7 +137,7 @@ class Engine {
     return 0;
   }
 
-  int fill(const Round& round, std::uint32_t slot) {
+  [[gnu::always_inline]] int fill(const Round& round, std::uint32_t slot) {
     return slot < window_ ? fill<false>(slot, round.first_receive, round.receive_count, next_receive_)
                           : fill<true>(slot, round.first_send, round.send_count, next_send_);
   }
@@ -145,7 +145,7 @@ class Engine {
   /// Starts the next message in a free slot, if the round has one left. In a batch, a message that is empty or
   /// completes at once uses up its slot; a sliding window goes on to the next message.
   template <bool is_send>
-  int fill(std::uint32_t slot, std::uint32_t first, std::uint32_t count, std::uint32_t& next) {
+  [[gnu::always_inline]] int fill(std::uint32_t slot, std::uint32_t first, std::uint32_t count, std::uint32_t& next) {
     while (next < count) {
       const std::uint32_t message = first + next++;
       Started started = Started::nothing;

@@ -91,8 +91,8 @@ MISTAKES = (
         "a plan's messages have the number of this rank's team",
         "Ranks of a plan take one another's numbers for their own, so that messages of several plans mix.",
         "session/planning.cpp",
-        "if (heard) team.team.set_numbers(numbers);",
-        "if (heard) MUTANT ? team.team.use_common_number() : team.team.set_numbers(numbers);",
+        "team.team.set_numbers(numbers);",
+        "MUTANT ? team.team.use_common_number() : team.team.set_numbers(numbers);",
         TEST,
         (
             MPI + "plans_test.py::test_two_at_a_time",

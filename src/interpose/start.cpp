@@ -119,19 +119,24 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Given& call) {
   const std::optional<Degrees> blocks = communicator ? blocks_of<Given>(*communicator) : std::nullopt;
   if (!blocks || (of_neighbours(Given::collective) && call.mistaken(*blocks))) return false;
   if (left_to_host(call, *communicator)) return false;
-  const Arguments arguments = call.arguments(*communicator, *blocks);
-  const std::int64_t block_bytes = arguments.block_bytes();
-  if (host_is_mpich && arguments.are_empty())
-    return error = communicator->starts().start_nothing(Given::collective, request), true;
+  std::int64_t block_bytes = 0;  // 0 for unequal blocks, whose types the host MPI alone looks at if it gets the call
+  bool may_pass_unchanged = true;
+  std::optional<Arguments> arguments;
+  if constexpr (Given::collective == Collective::alltoall) {
+    arguments.emplace(call.arguments(*communicator, *blocks));
+    if (host_is_mpich && arguments->are_empty())
+      return error = communicator->starts().start_nothing(Given::collective, request), true;
+    // A call with elements, but without data, is not passed on: MPICH 5.0 divides by the size of the type.
+    block_bytes = arguments->block_bytes();
+    may_pass_unchanged = block_bytes > 0 || (arguments->receive.count(0) == 0 && arguments->send.count(0) == 0);
+  }
   StartedQueue* const queue = communicator->starts().queue(Given::collective, block_bytes);
   if (!queue) return false;
-  // A call with elements, but without data, is not passed on: MPICH 5.0 divides by the size of the type.
-  const bool may_pass_unchanged = of_unequal_blocks(Given::collective) || block_bytes > 0 ||
-                                  (arguments.receive.count(0) == 0 && arguments.send.count(0) == 0);
   if ((may_pass_unchanged || communicator->members().locked) && queue->goes_to_host(Given::collective, block_bytes))
     return false;
-  error = refused_type(arguments, *communicator);
-  if (!error) error = queue->start(arguments, shared_neighbourhood_of(call, *communicator), request);
+  if (!arguments) arguments.emplace(call.arguments(*communicator, *blocks));
+  error = refused_type(*arguments, *communicator);
+  if (!error) error = queue->start(*arguments, shared_neighbourhood_of(call, *communicator), request);
   return true;
 }
 

@@ -51,7 +51,7 @@ std::vector<std::unique_ptr<Exchange>> PlanCache::prepare(const ExchangeKind& ki
     try {
       for (std::size_t i = 0; i < memories.size(); ++i) most[i] = make_one(i, memories[i]->peers());
     } catch (const std::bad_alloc&) {}
-    if (allreduce(most, MPI_INT64_T, MPI_MAX, *members_.team) != MPI_SUCCESS) std::ranges::fill(most, none);
+    allreduce(most, MPI_INT64_T, MPI_MAX, *members_.team);
   }
   for (std::size_t i = 0; i < memories.size(); ++i)
     if (most[i] == none) made[i].reset();

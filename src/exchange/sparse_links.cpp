@@ -7,6 +7,7 @@
 
 #include "buffers/staging.hpp"
 #include "mpi/outcome.hpp"
+#include "mpi/simulation.hpp"
 
 namespace swapmeet {
 
@@ -82,6 +83,14 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
   left = requests.all.size() - requests.first;
   if (left == 0) requests.all.clear(), requests.first = 0;
   return MPI_SUCCESS;
+}
+
+/// A connection may have to be set up before the first message arrives, so looks go on for a second.
+bool SparseLinks::found_all(int looks) {
+  constexpr int most_looks = 300;
+  constexpr double patience_s = 1;
+  if (looks == 0) looks_since_s_ = PMPI_Wtime();
+  return looks >= most_looks && (simulated || PMPI_Wtime() - looks_since_s_ >= patience_s);
 }
 
 int SparseLinks::begin_barrier() { return again(PMPI_Ibarrier, team_.user_comm(), &collective_); }

@@ -34,6 +34,7 @@ class SparseLinks {
   int send_hop(Rank to, const char* memory, std::int64_t bytes);
   int sends_left(Channel channel, std::size_t& left) { return over(under_way_[index(channel)], left); }
   int look(Channel channel, Rank from, FoundMessage& found);
+  bool found_all(int looks);
   int receive(char* room, std::int64_t bytes);
   int receives_left(std::size_t& left) { return over(receives_, left); }
   int begin_barrier();
@@ -65,7 +66,8 @@ class SparseLinks {
   Requests under_way_[2], receives_;
   MPI_Request collective_ = MPI_REQUEST_NULL;  ///< of the barrier, or of the reduction in census()
   MPI_Message found_ = MPI_MESSAGE_NULL;
-  bool counting_ = false;  ///< the reduction has been started
+  double looks_since_s_ = 0;  ///< time of the first of the looks of found_all()
+  bool counting_ = false;     ///< the reduction has been started
   LostData lost_;
 };
 

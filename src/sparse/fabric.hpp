@@ -46,6 +46,9 @@ concept SparseFabric =
       { fabric.sends_left(Channel::hop, left) } -> std::same_as<int>;
       /// Looks for a message from one rank, or from any_source.
       { fabric.look(Channel::direct, rank, found) } -> std::same_as<int>;
+      /// Whether all messages that were sent have been found, because so many looks, one after another, have found none.
+      /// To be asked before the first look, too.
+      { fabric.found_all(0) } -> std::same_as<bool>;
       /// Starts to receive the message that was found last; nullptr: its bytes are discarded.
       { fabric.receive(room, bytes) } -> std::same_as<int>;
       /// Sets `left` to the number of receives that are not complete.

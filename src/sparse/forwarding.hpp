@@ -299,8 +299,7 @@ class SparseForwarding {
   /// Receives messages whose headers may be lost, and drops them. All of them have been sent, because every rank has
   /// begun the exchange, so this rank finds them soon.
   int drop_unexpected(Fabric& fabric) {
-    constexpr int most_looks = 300;  // without finding a message; each is followed by a pause
-    for (FoundMessage found; looks_ < most_looks; looks_ = 0) {
+    for (FoundMessage found; !fabric.found_all(looks_); looks_ = 0) {
       if (const int error = fabric.look(Channel::direct, any_source, found)) return error;
       if (!found.there) return ++looks_, unfinished;
       if (const int error = fabric.receive(nullptr, found.bytes)) return error;
@@ -338,7 +337,7 @@ class SparseForwarding {
   Arrivals& arrivals_;
   bool begun_ = false, started_ = false, ending_ = false, marks_ = false;
   std::size_t round_ = 0, next_awaited_ = 0, next_expected_ = 0;
-  int looks_ = 0;  ///< of drop_unexpected()
+  int looks_ = 0;  ///< of drop_unexpected(), since it found a message
   std::vector<Item> items_;
   std::vector<Buffer> buffers_, sent_;
   std::vector<Awaited> awaited_;

@@ -97,7 +97,7 @@ def test_files_may_have_names_that_are_not_utf_8(tmp_path: Path) -> None:
 
 
 def test_what_needs_more_memory_than_there_is_gets_one_line() -> None:
-    line = f"ulimit -v 2500000; {sys.executable} -m swapmeet model -P 900000000 -S 8 pairwise"
+    line = f"ulimit -v 2500000; {sys.executable} -m swapmeet model -P 500000000 -S 8 pairwise"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "swapmeet: out of memory: ask for less, such as fewer ranks (-P)\n"

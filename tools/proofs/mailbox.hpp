@@ -94,6 +94,7 @@ class SparseMailbox {
     }
     return 0;
   }
+  bool found_all(int looks) { return looks >= 300; }
   int receive(char* room, std::int64_t bytes) {
     auto& letters = mine().letters;
     const SparseMail::Letter& letter = letters[found_];

@@ -13,7 +13,7 @@ extern "C" void* __libc_malloc(std::size_t bytes);
 namespace {
 
 bool nothing_left = false;
-char letters[64];
+char letters[128];
 int served = 0;
 
 void request(std::size_t bytes) {
@@ -42,7 +42,7 @@ int main() {
   for (const std::size_t bytes : {65 * kib, 312 * kib, 313 * kib}) request(bytes);
   for (int i = 0; i < 14; ++i) request(312 * kib);  // all but the rest
   request(312 * kib);
-  for (int i = 0; i < 11; ++i) request(60 * kib);
+  for (int i = 0; i < 62; ++i) request(60 * kib);
   request(60 * kib);  // the rest is kept
   request(4000);
   std::printf("reserve: %s\n", letters);

@@ -27,8 +27,8 @@ void KeptArrays::keep(Blocks& blocks, int count) {
       held_.pop_back();
       throw MpiError(error);
     }
-    types_.back() =
-        Datatypes()[held_.back()];  // the application may free its type, and the record of it then ends, too
+    // The record of the copy: the application may free its type, and the record of that ends then.
+    types_.back() = Datatypes()[held_.back()];
   }
   if (!blocks.equal()) {
     counts_.reserve(static_cast<std::size_t>(count));

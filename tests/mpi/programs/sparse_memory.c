@@ -1,7 +1,7 @@
 /* Sparse exchanges in which one rank has no memory: rank 1 sends rank 0 so many messages of one byte and one large
- * message; the others send it a few, and a large one. Each rank sends one small message to each other rank. On one rank large allocations of the library fail
- * (fault.c), from the first one on, then from the second one on, and so on. After each such exchange comes one without
- * a fault.
+ * message; the others send it a few, and a large one. Each rank sends one small message to each other rank. On one rank
+ * large allocations of the library fail (fault.c), from the first one on, then from the second one on, and so on. After
+ * each such exchange comes one without a fault.
  *
  * Arguments: the spec, the messages for rank 0, the bytes of the large one, the rank without memory, the least bytes of
  * an allocation that fails, the first and the last to fail. Rank by rank and fault by fault a line:

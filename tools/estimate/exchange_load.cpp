@@ -1,6 +1,7 @@
 #include "estimate/exchange_load.hpp"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <stdexcept>
 
@@ -90,42 +91,30 @@ class Links {
   Busiest hosts_, between_;
 };
 
-/// The messages that each rank receives in a round, by size. Mostly there is only one size.
+/// The messages that each rank receives in a round, by size.
 class Received {
  public:
   explicit Received(std::size_t ranks) : all_(ranks) {}
 
   void add(std::size_t rank, std::int64_t blocks) {
     ++all_[rank];
-    if (first_ == 0) first_ = blocks;
-    if (blocks == first_) return;
-    auto size = std::ranges::find(others_, blocks, &Size::blocks);
-    if (size == others_.end()) size = others_.insert(others_.end(), {blocks, std::vector<std::int32_t>(all_.size())});
-    ++size->of[rank];
+    std::vector<std::int32_t>& of_rank = by_size_[blocks];
+    of_rank.resize(all_.size());
+    ++of_rank[rank];
   }
 
   /// Sets the receives of `round` to those of the rank with the most, and resets all counts.
   void take(RoundLoad& round) {
     const auto rank = static_cast<std::size_t>(std::ranges::max_element(all_) - all_.begin());
     round.receives = all_[rank];
-    round.arrivals.push_back({first_, round.receives});
-    for (const Size& size : others_) {
-      round.arrivals.front().receives -= size.of[rank];
-      round.arrivals.push_back({size.blocks, size.of[rank]});
-    }
+    for (const auto& [blocks, of_rank] : by_size_) round.arrivals.push_back({blocks, of_rank[rank]});
     std::ranges::fill(all_, 0);
-    others_.clear();
-    first_ = 0;
+    by_size_.clear();
   }
 
  private:
-  struct Size {
-    std::int64_t blocks;
-    std::vector<std::int32_t> of;  ///< of each rank
-  };
-  std::vector<std::int32_t> all_;
-  std::int64_t first_ = 0;    ///< size of the first message
-  std::vector<Size> others_;  ///< further sizes
+  std::vector<std::int32_t> all_;  ///< of each rank
+  std::map<std::int64_t, std::vector<std::int32_t>> by_size_;
 };
 
 /// Sums up the load of each round, and of each step, on all links. Consecutive messages of one size between the same

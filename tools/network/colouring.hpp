@@ -31,10 +31,6 @@ std::int32_t colours_used(const Colours& colours);
 /// Returns a greedy colouring: the items in `order`, each in the first slot with room for it.
 Colours greedy_colours(const Items& items, std::span<const std::int32_t> order);
 
-/// Returns a new greedy colouring with no more colours than before. It colours one class of the old colouring after the
-/// other: the last first, the largest first, or in random order.
-Colours recoloured(const Items& items, const Colours& colours, Random& draw);
-
 /// Returns a colouring with fewer colours. It removes one colour after the other and moves its items to other slots. If
 /// no slot has room for an item, the items that are in the way are removed from a slot and wait. It ends at `target`
 /// colours, or when `more`, called with the number of moves, returns false.

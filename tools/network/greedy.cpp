@@ -1,8 +1,6 @@
-/// Greedy colouring with bit sets, and recolouring by classes.
+/// Greedy colouring with bit sets.
 #include <algorithm>
 #include <bit>
-#include <numeric>
-#include <utility>
 
 #include "network/colouring.hpp"
 
@@ -85,30 +83,6 @@ Colours greedy_colours(const Items& items, std::span<const std::int32_t> order) 
   for (const std::int32_t item : order)
     colours[static_cast<std::size_t>(item)] = occupancy.take(static_cast<std::size_t>(item));
   return colours;
-}
-
-Colours recoloured(const Items& items, const Colours& colours, Random& draw) {
-  const auto k = static_cast<std::size_t>(colours_used(colours));
-  std::vector<std::int32_t> start(k + 1), order(items.count()), sequence(k);
-  for (const std::int32_t c : colours) ++start[static_cast<std::size_t>(c) + 1];
-  const std::vector<std::int32_t> sizes(start.begin() + 1, start.end());
-  std::iota(sequence.begin(), sequence.end(), 0);
-  const std::uint32_t way = draw.nearly_below(4);
-  if (way == 0) std::reverse(sequence.begin(), sequence.end());
-  if (way == 1)
-    std::stable_sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
-      return sizes[static_cast<std::size_t>(a)] > sizes[static_cast<std::size_t>(b)];
-    });
-  if (way >= 2)
-    for (std::size_t i = k; i > 1; --i)
-      std::swap(sequence[i - 1], sequence[draw.nearly_below(static_cast<std::uint32_t>(i))]);
-  std::vector<std::int32_t> at(k);
-  std::int32_t sum = 0;
-  for (const std::int32_t c : sequence)
-    at[static_cast<std::size_t>(c)] = std::exchange(sum, sum + sizes[static_cast<std::size_t>(c)]);
-  for (std::size_t item = 0; item < colours.size(); ++item)
-    order[static_cast<std::size_t>(at[static_cast<std::size_t>(colours[item])]++)] = static_cast<std::int32_t>(item);
-  return greedy_colours(items, order);
 }
 
 }  // namespace swapmeet

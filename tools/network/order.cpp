@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <unordered_map>
 
 #include "network/generators.hpp"
@@ -119,12 +118,6 @@ SlotTable computed(const Routing& routing, const Placement& placement, const Eff
 }
 
 }  // namespace
-
-Members all_ranks(Rank n) {
-  Members members{{}, std::vector<Rank>(static_cast<std::size_t>(n)), n};
-  std::iota(members.world_ranks.begin(), members.world_ranks.end(), 0);
-  return members;
-}
 
 Effort standard_effort(Rank members, double seconds) {
   return {0, moves_for_each_message * members * std::max(1, members - 1), seconds};

@@ -16,9 +16,6 @@ struct Members {
   Rank count() const { return static_cast<Rank>(world_ranks.size()); }
 };
 
-/// Returns ranks 0 to n-1, which the source places.
-Members all_ranks(Rank n);
-
 /// Returns the least effort that comes close to the best order: a number of moves per message, limited to `seconds`.
 Effort standard_effort(Rank members, double seconds);
 

@@ -37,14 +37,8 @@ Colours best_colours(const Flows& flows, const std::optional<SlotTable>& known, 
   const Items& items = flows.items;
   Colours best = greedy_colours(items, flows.order);
   if (known && known->slots < colours_used(best)) best = colours_of(*known);
-  if (colouring_bytes(items, colours_used(best)) <= most_improvement_bytes)
-    return improved(items, std::move(best), static_cast<std::int32_t>(bound), draw, within(effort, start));
-  const auto flow_count = static_cast<std::int64_t>(items.count());
-  for (std::int64_t moves = flow_count;
-       moves <= effort.moves && colours_used(best) > bound && seconds_since(start) < effort.seconds;
-       moves += flow_count)
-    best = recoloured(items, best, draw);
-  return best;
+  if (colouring_bytes(items, colours_used(best)) > most_improvement_bytes) return best;
+  return improved(items, std::move(best), static_cast<std::int32_t>(bound), draw, within(effort, start));
 }
 
 /// Takes over the slots of another order of the same ranks.

@@ -4,7 +4,7 @@
 /// which is improved until a budget is used up. If the budget is too small for all messages, the messages of only one
 /// sender of each switch are coloured (turns.hpp).
 ///
-/// Sources: iterated greedy: culberson1992; moves of a partial colouring: bloechliger2008
+/// Source:  bloechliger2008 (moves of a partial colouring)
 #pragma once
 
 #include "network/flows.hpp"

@@ -9,7 +9,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <stdexcept>
 
@@ -116,15 +115,6 @@ std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, 
   return {std::move(verdict), states};
 }
 
-std::pair<Verdict, std::int64_t> search_rows_in_turn(Rank ranks, std::uint32_t rows, std::uint32_t lead,
-                                                     std::uint32_t exchanges, std::int64_t most_states) {
-  if (ranks < 1 || ranks > 8 || !std::has_single_bit(rows))
-    throw std::invalid_argument("1 to 8 ranks, and 1, 2, 4, ... rows");
-  std::int64_t states = 0;
-  Verdict verdict = search_rows(ranks, {rows, lead}, exchanges, most_states, states);
-  return {std::move(verdict), states};
-}
-
 }  // namespace
 
 void bind_verifier(nb::module_& m) {
@@ -183,28 +173,6 @@ void bind_verifier(nb::module_& m) {
   m.def("verify_memory_bytes", &verify_memory_bytes, "ranks"_a, "Memory that verify() needs, in bytes.");
   m.def("search_orders", &search, "schedules"_a, "most_states"_a = 1000000,
         "Walk through every order of completion; returns the verdict and the number of states seen.");
-  m.def("search_rows", &search_rows_in_turn, "ranks"_a, "rows"_a = RowsInTurn{}.rows, "lead"_a = RowsInTurn{}.lead,
-        "exchanges"_a = 4, "most_states"_a = 1000000,
-        "Walk through all that ranks can do to rows of shared memory; returns the verdict and the number of "
-        "states seen.\n"
-        "\n"
-        "Parameters\n"
-        "----------\n"
-        "ranks : int\n"
-        "    Of a node, 1 to 8.\n"
-        "rows : int\n"
-        "    That each rank has, a power of two; the default is what is executed.\n"
-        "lead : int\n"
-        "    By so many exchanges a rank may be ahead of another; the default is what is executed.\n"
-        "exchanges : int\n"
-        "    Done by each rank.\n"
-        "most_states : int\n"
-        "    After so many the search is given up, which is a finding.\n"
-        "\n"
-        "Raises\n"
-        "------\n"
-        "ValueError\n"
-        "    If there are too many ranks, or `rows` is no power of two.");
 }
 
 void bind_certificates(nb::module_& m) {

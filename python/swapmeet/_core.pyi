@@ -240,29 +240,6 @@ def search_orders(schedules: Sequence[Schedule], most_states: int = 1000000) -> 
     Walk through every order of completion; returns the verdict and the number of states seen.
     """
 
-def search_rows(ranks: int, rows: int = 2, lead: int = 1, exchanges: int = 4, most_states: int = 1000000) -> tuple[Verdict, int]:
-    """
-    Walk through all that ranks can do to rows of shared memory; returns the verdict and the number of states seen.
-
-    Parameters
-    ----------
-    ranks : int
-        Of a node, 1 to 8.
-    rows : int
-        That each rank has, a power of two; the default is what is executed.
-    lead : int
-        By so many exchanges a rank may be ahead of another; the default is what is executed.
-    exchanges : int
-        Done by each rank.
-    most_states : int
-        After so many the search is given up, which is a finding.
-
-    Raises
-    ------
-    ValueError
-        If there are too many ranks, or `rows` is no power of two.
-    """
-
 class Bounds:
     """
     What a rank, or all ranks of a node, hold at most at a time, in every execution.

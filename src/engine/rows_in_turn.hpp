@@ -6,7 +6,7 @@
 /// from each other rank. A rank raises that flag only after it has left all earlier exchanges. With lead < rows, the
 /// row to be written was last used in one of those, so no rank still reads it. With lead > 0, no two ranks wait for
 /// each other.
-///                                                           [checked by search_rows() in every order, for a few ranks]
+///                                        [checked by tests/interleavings in every order, for a few ranks]
 #pragma once
 
 #include <cstdint>

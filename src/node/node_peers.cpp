@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -114,6 +113,10 @@ std::string take_part(const ArenaPart& part, const NodeLayout& layout, std::uint
   return problem;
 }
 
+std::string too_little(std::uint32_t members) {
+  return "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(members) + " ranks of a node";
+}
+
 }  // namespace
 
 void NodePeers::publish(const void* board) { identity.board = reinterpret_cast<std::uintptr_t>(board); }
@@ -126,111 +129,51 @@ NodeRecord NodePeers::reserve(std::int64_t used_bytes, Arenas& arenas) {
   return {arenas.take(), used_bytes, getpid(), address, identity.value, space, processors()};
 }
 
-namespace {
-
-/// Shared memory that is being set up.
-class SettingUp {
- public:
-  /// Numbers of a rank. The ranks agree on the largest of each.
-  enum : std::size_t { failed, out_of_limit, forbidden, number, all };
-  using Numbers = std::array<std::int64_t, all>;
-
-  /// `parts`: number of memories that are set up at once.
-  SettingUp(NodePeers::Joining& memory, std::int64_t parts, const NodeGroup& group, Regions& regions)
-      : it_(memory), group_(group), regions_(regions), processes_(memory.node_records.size(), 0) {
-    const std::span<const NodeRecord> records = memory.node_records;
-    const auto members = static_cast<std::uint32_t>(records.size());
-    const std::int64_t used = std::ranges::max_element(records, {}, &NodeRecord::used_bytes)->used_bytes;
-    records_lost_ = used == NodeRecord::lost;
-    const std::int64_t left = std::max<std::int64_t>(memory.most_bytes - used, 0);
-    const std::int64_t share = (left - (left >> parts)) / parts;
-    layout_ = NodeLayout::within(members, members * static_cast<std::size_t>(share));
-    fits_ = members == 1 || layout_.channel.cells > 0;
-    unreadable_ = find_readable(records, me(), processes_);
-  }
-
-  /// Makes the first attempt, in an arena, before the ranks agree.
-  Numbers in_arena(Arenas& arenas) {
-    if (me() != 0 || layout_.members == 1) NodePeers::give_back(it_.node_records[me()], arenas);
-    char* memory = nullptr;
-    std::string problem;
-    if (fits_) problem = take_part(it_.node_records.front().part, layout_, me(), arenas, memory);
-    else if (records_lost_) problem = "MPI cannot gather the answers of the ranks of a node";
-    else
-      problem = "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(layout_.members) +
-                " ranks of a node";
-    return attempt(NodeMemory(memory), std::move(problem));
-  }
-
-  /// Completes the first attempt with the numbers on which the ranks have agreed, and makes another one if that may
-  /// succeed. Collective if the attempt has failed.
-  void finish(const Numbers& most, Team& everyone, Arenas& arenas) {
-    const bool over = is_over(most, everyone);
-    if (!it_.node_peers && me() == 0) NodePeers::give_back(it_.node_records[0], arenas);  // no rank uses it any more
-    Segment segment;
-    const auto [first, bytes] = extent(layout_, me());
-    if (!over && group_.share(layout_.bytes(), first, bytes, segment, it_.means.problem)) {
-      Numbers again[] = {attempt(NodeMemory(std::move(segment)), "")};
-      agree(again, everyone);
-      is_over(again[0], everyone);
-    }
-  }
-
-  /// Replaces each number by the largest of any rank. Collective.
-  static void agree(std::span<Numbers> numbers, Team& everyone) {
-    const std::span flat(numbers.front().data(), numbers.size() * all);
-    if (allreduce(flat, MPI_INT64_T, MPI_MAX, everyone) == MPI_SUCCESS) return;
-    for (Numbers& one : numbers) one[failed] = 1;
-  }
-
- private:
-  std::uint32_t me() const { return static_cast<std::uint32_t>(group_.me()); }
-
-  Numbers attempt(NodeMemory memory, std::string problem) {
-    Numbers mine{0, !fits_, unreadable_, NodePeers::unprepared};
+NodePeers::Joined NodePeers::join(Team& everyone, const NodeGroup& group, std::span<const NodeRecord> records,
+                                  std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare) {
+  const auto me = static_cast<std::uint32_t>(group.me()), members = static_cast<std::uint32_t>(group.count());
+  const std::int64_t used = std::ranges::max_element(records, {}, &NodeRecord::used_bytes)->used_bytes;
+  const auto share = static_cast<std::size_t>(std::max<std::int64_t>(most_bytes - used, 0) / 2);
+  const NodeLayout layout = NodeLayout::within(members, members * share);
+  const bool fits = members == 1 || layout.channel.cells > 0;
+  std::vector<pid_t> processes(members, 0);
+  const std::int64_t unreadable = find_readable(records, me, processes);
+  if (me != 0 || members == 1) give_back(records[me], arenas);
+  Joined joined;
+  // Makes an attempt, about which all ranks agree. Returns false if another one may succeed.
+  const auto attempt = [&](NodeMemory memory, std::string problem) {
+    enum { failed, out_of_limit, forbidden, number, all };
+    std::int64_t most[all] = {0, !fits, unreadable, unprepared};
     try {
       if (problem.empty()) {
-        Node node(std::move(memory), layout_, me(), processes_, regions_);
-        it_.node_peers =
-            std::make_unique<NodePeers>(std::move(node), group_.members(), visible(it_.node_records, me()));
-        mine[number] = it_.prepare(it_.node_peers.get());
+        Node node(std::move(memory), layout, me, processes, regions);
+        joined.node_peers = std::make_unique<NodePeers>(std::move(node), group.members(), visible(records, me));
+        most[number] = prepare(joined.node_peers.get());
       }
     } catch (const std::bad_alloc&) { problem = "no memory"; }
-    problem_ = std::move(problem);
-    mine[failed] = !problem_.empty();
-    return mine;
-  }
-
-  /// Whether no other attempt may succeed. Collective if the attempt has failed.
-  bool is_over(const Numbers& most, Team& everyone) {
+    most[failed] = !problem.empty();
+    if (allreduce(most, MPI_INT64_T, MPI_MAX, everyone) != MPI_SUCCESS) most[failed] = 1;
     const bool works = most[failed] == 0;
-    it_.prepared = most[number];
-    it_.means = {works, works && most[forbidden] == 0, text_of(most[forbidden])};
+    joined.prepared = most[number];
+    joined.means = {works, works && most[forbidden] == 0, text_of(most[forbidden])};
     if (works) return true;
-    it_.node_peers.reset();
-    no_rank_has(problem_, it_.means.problem, everyone);
+    joined.node_peers.reset();
+    no_rank_has(problem, joined.means.problem, everyone);
     return most[out_of_limit] != 0;
-  }
-
-  NodePeers::Joining& it_;
-  const NodeGroup& group_;
-  Regions& regions_;
-  NodeLayout layout_;
-  bool fits_ = false, records_lost_ = false;
-  std::vector<pid_t> processes_;
-  std::int64_t unreadable_ = 0;
-  std::string problem_;
-};
-
-}  // namespace
-
-void NodePeers::join(Team& everyone, const NodeGroup& group, std::span<Joining> all, Regions& regions, Arenas& arenas) {
-  std::vector<SettingUp> each;
-  std::vector<SettingUp::Numbers> numbers;
-  each.reserve(all.size());
-  for (Joining& one : all) numbers.push_back(each.emplace_back(one, std::ssize(all), group, regions).in_arena(arenas));
-  SettingUp::agree(numbers, everyone);
-  for (std::size_t i = 0; i < each.size(); ++i) each[i].finish(numbers[i], everyone, arenas);
+  };
+  char* memory = nullptr;
+  std::string problem;
+  if (fits) problem = take_part(records.front().part, layout, me, arenas, memory);
+  else
+    problem = used == NodeRecord::lost ? "MPI cannot gather the answers of the ranks of a node" : too_little(members);
+  const bool over = attempt(NodeMemory(memory), std::move(problem));
+  if (!joined.node_peers && me == 0) give_back(records[me], arenas);  // no rank uses it any more
+  if (over) return joined;
+  Segment segment;
+  const auto [first, bytes] = extent(layout, me);
+  if (group.share(layout.bytes(), first, bytes, segment, joined.means.problem))
+    attempt(NodeMemory(std::move(segment)), "");
+  return joined;
 }
 
 }  // namespace swapmeet

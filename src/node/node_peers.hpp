@@ -69,12 +69,12 @@ class NodePeers {
   using Prepare = std::function<std::int64_t(NodePeers*)>;
   static constexpr std::int64_t unprepared = INT64_MAX;
 
-  struct Joining;
-  /// Sets up the shared memory of the ranks of each node, in one agreement for `all` unless some cannot be had at once.
-  /// One takes at most half of what is left of its `most_bytes`. Several, which have the same limit, take in equal parts
-  /// what they would take one after the other. Collective over `everyone`, the ranks of the communicator. `regions`: as
-  /// for a Node.
-  static void join(Team& everyone, const NodeGroup& group, std::span<Joining> all, Regions& regions, Arenas& arenas);
+  struct Joined;
+  /// Sets up the shared memory of the ranks of each node. It takes at most half of what is left of `most_bytes` for each
+  /// rank. `records`: those of the ranks of this node, including this rank. Collective over `everyone`, the ranks of the
+  /// communicator. `regions`: as for a Node.
+  static Joined join(Team& everyone, const NodeGroup& group, std::span<const NodeRecord> records,
+                     std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare);
 
   /// `processes`: see Node::watch().
   NodePeers(Node node, std::vector<std::int32_t> members, std::vector<pid_t> processes)
@@ -126,14 +126,11 @@ class NodePeers {
   std::vector<std::int32_t> members_;  ///< number of each rank within the node; -1 for ranks of other nodes
 };
 
-/// Shared memory that the ranks of each node want, and the result of setting it up, which is the same on all ranks.
-struct NodePeers::Joining {
-  std::vector<NodeRecord> node_records;  ///< the records of the ranks of this node, including this rank
-  std::int64_t most_bytes;               ///< a limit for each rank
-  Prepare prepare;
-  std::unique_ptr<NodePeers> node_peers{};  ///< nullptr if a rank of some node has failed
-  Means means{};                            ///< the available means, and the reason for those that are missing
-  std::int64_t prepared = unprepared;       ///< maximum of the numbers of `prepare` over all ranks
+/// The result of join(), the same on all ranks.
+struct NodePeers::Joined {
+  std::unique_ptr<NodePeers> node_peers;  ///< nullptr if a rank of some node has failed
+  Means means;                            ///< the available means, and the reason for those that are missing
+  std::int64_t prepared = unprepared;     ///< maximum of the numbers of `prepare` over all ranks
 };
 
 }  // namespace swapmeet

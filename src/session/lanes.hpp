@@ -34,7 +34,7 @@ class Lanes {
   std::size_t number() const { return number_; }
   /// Uses `number` lanes, at most `most`, for which nothing is prepared yet. Requires that no exchange is under way. The
   /// same on all ranks. Local.
-  void use(std::size_t number);
+  void use(std::size_t number) { clear(), number_ = number; }
 
   /// The exchange in each lane for those of `plan`. Fewer than two: they are executed one at a time. The same number on
   /// all ranks. Local.
@@ -42,24 +42,23 @@ class Lanes {
 
   /// Whether prepare() may be called for `plan`, so that more of its exchanges can be under way. Local.
   bool may_prepare(const Plan& plan) const {
-    return number_ > 1 && prepared_count_ < prepared_.size() && exchanges_of(plan).empty();
+    return number_ > 1 && prepared_.size() < most_plans && exchanges_of(plan).empty();
   }
-  /// Prepares the lanes for exchanges of `plan`, all in the same step. Collective.
+  /// Prepares the lanes for exchanges of `plan`, one after the other. Collective.
   void prepare(Plan& plan);
 
   /// The node peers of a lane that is not the first; nullptr if it shares no memory.
   NodePeers* peers(std::size_t lane) const { return others_[lane - 1].peers(); }
 
   /// Frees all plans. Requires that no exchange is under way. Local.
-  void clear();
+  void clear() { prepared_.clear(); }
   /// Ends all waiting for node peers. Local.
   void end();
 
  private:
   /// The exchanges of one plan.
   struct Prepared {
-    std::array<Exchange*, most> in_lanes{};  ///< the first one is the communicator's
-    std::size_t count = 0;                   ///< number_, or 1
+    std::vector<Exchange*> in_lanes;  ///< number_, or only the first one, which is the communicator's
     std::vector<std::unique_ptr<Exchange>> own{};
   };
 
@@ -67,8 +66,8 @@ class Lanes {
   static constexpr int part = 2;  ///< of the limit of shared memory; half of it stays for other communicators
   std::array<NodeSharing, most - 1> others_{NodeSharing(part), NodeSharing(part), NodeSharing(part)};
   std::size_t number_ = 1;
-  std::array<Prepared, 16> prepared_;  ///< more kinds of exchanges are executed one at a time
-  std::size_t prepared_count_ = 0;
+  static constexpr std::size_t most_plans = 16;  ///< exchanges of more plans are executed one at a time
+  std::vector<Prepared> prepared_;
 };
 
 }  // namespace swapmeet

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "choose/means.hpp"
@@ -28,15 +27,9 @@ class NodeSharing {
   /// Returns the reserved part if it was not used, and drops the records. Local.
   void give_back_reserved();
 
-  /// A memory in which the ranks of each node join.
-  struct Join {
-    NodeSharing* memory;
-    NodePeers::Prepare prepare;                     ///< as in NodePeers::Joining
-    std::int64_t prepared = NodePeers::unprepared;  ///< set to what `prepare` has prepared on all ranks, if it has
-  };
-  /// Joins the ranks of each node of `members` in each of `several` memories, in none of which they have joined. Either
-  /// all have records() or none. Requires that the nodes are known. Collective.
-  static void join(const Members& members, std::span<Join> several);
+  /// Joins the ranks of each node of `members`, which have not joined here; `prepare` is as in NodePeers::join(). Returns
+  /// what it has prepared on all ranks, or NodePeers::unprepared. Requires that the nodes are known. Collective.
+  std::int64_t join(const Members& members, const NodePeers::Prepare& prepare);
   /// Whether the ranks have joined, or have failed to.
   bool joined() const { return joined_; }
   /// The means within nodes: those found by join(); before that, both are assumed to be there.
@@ -52,7 +45,7 @@ class NodeSharing {
   void leave();
 
  private:
-  static std::vector<std::vector<NodeRecord>> gather(const NodeGroup& group, std::span<Join> several);
+  std::vector<NodeRecord> gather(const NodeGroup& group);
 
   const int part_;
   std::optional<NodeRecord> reserved_;  ///< this rank's reserved part of shared memory

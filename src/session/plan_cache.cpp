@@ -1,6 +1,5 @@
 #include "session/plan_cache.hpp"
 
-#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -22,40 +21,28 @@ Exchange* PlanCache::find(const ExchangeKind& kind) {
   return kept_.back().exchange.get();
 }
 
-std::vector<std::unique_ptr<Exchange>> PlanCache::prepare(const ExchangeKind& kind,
-                                                          std::span<NodeSharing* const> memories, bool waits) {
+std::unique_ptr<Exchange> PlanCache::prepare(const ExchangeKind& kind, NodeSharing& memory, bool waits) {
   constexpr std::int64_t none = NodePeers::unprepared;
-  std::vector<std::unique_ptr<Exchange>> made(memories.size());
-  std::vector<std::int64_t> most(memories.size(), none);
-  const auto make_one = [&](std::size_t i, NodePeers* node_peers) {
+  std::unique_ptr<Exchange> made;
+  const auto make = [&](NodePeers* node_peers) {
     kept_.reserve(kept_.size() + 1);  // here, where the ranks agree on a lack of memory
     if (kind.spec.intra == Transport::mpi) node_peers = nullptr;
-    if (kind.sized) made[i] = make_sized(kind, node_peers, waits);
-    else made[i] = make_plan(kind, node_peers);
-    return made[i] ? made[i]->working_blocks() : none;
+    if (kind.sized) made = make_sized(kind, node_peers, waits);
+    else made = make_plan(kind, node_peers);
+    return made ? made->working_blocks() : none;
   };
-  std::vector<NodeSharing::Join> joins;
-  for (NodeSharing* const memory : memories)
-    if (kind.spec.intra != Transport::mpi && !memory->joined())
-      joins.push_back({memory, [](NodePeers*) { return none; }});
-  const bool all_join = joins.size() == memories.size();
-  for (std::size_t i = 0; all_join && i < joins.size(); ++i)
-    joins[i].prepare = [&, i](NodePeers* node_peers) { return make_one(i, node_peers); };
-  if (!joins.empty()) {
+  std::int64_t most = none;
+  if (kind.spec.intra != Transport::mpi && !memory.joined()) {
     const auto now = observer_.doing(Doing::sharing_memory);
-    NodeSharing::join(members_, joins);
-  }
-  if (all_join) {
-    std::ranges::transform(joins, most.begin(), &NodeSharing::Join::prepared);
+    most = memory.join(members_, make);
   } else {
     try {
-      for (std::size_t i = 0; i < memories.size(); ++i) most[i] = make_one(i, memories[i]->peers());
+      most = make(memory.peers());
     } catch (const std::bad_alloc&) {}
-    allreduce(most, MPI_INT64_T, MPI_MAX, *members_.team);
+    most = most_of_any_rank(most, *members_.team);
   }
-  for (std::size_t i = 0; i < memories.size(); ++i)
-    if (most[i] == none) made[i].reset();
-    else made[i]->share_working_blocks(most[i]);
+  if (most == none) return nullptr;
+  made->share_working_blocks(most);
   return made;
 }
 
@@ -96,8 +83,7 @@ void PlanCache::join(const ExchangeKind& likely) {
     return;
   }
   const auto now = observer_.doing(Doing::sharing_memory);
-  NodeSharing::Join without{&node_, [](NodePeers*) { return NodePeers::unprepared; }};
-  NodeSharing::join(members_, {&without, 1});
+  node_.join(members_, [](NodePeers*) { return NodePeers::unprepared; });
 }
 
 std::string PlanCache::make_order_of(const Spec& spec) {

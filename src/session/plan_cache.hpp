@@ -2,9 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "algorithms/neighbours.hpp"
@@ -44,15 +42,10 @@ class PlanCache {
   /// lacks memory for it, or if it cannot be executed.
   Exchange* find(const ExchangeKind& kind);
 
-  /// Makes exchanges that are not kept here, one in each of `memories`. If the ranks of nodes have not joined there, they
-  /// do so in the same step. `waits`: whether the exchanges may wait, and so call the host MPI's MPI_Alltoall.
-  /// Collective. Each is nullptr as find() returns it.
-  std::vector<std::unique_ptr<Exchange>> prepare(const ExchangeKind& kind, std::span<NodeSharing* const> memories,
-                                                 bool waits = true);
-  std::unique_ptr<Exchange> prepare(const ExchangeKind& kind, NodeSharing& memory, bool waits = true) {
-    NodeSharing* const only[] = {&memory};
-    return std::move(prepare(kind, only, waits).front());
-  }
+  /// Makes an exchange that is not kept here, in `memory`. If the ranks of nodes have not joined there, they do so in the
+  /// same step. `waits`: whether the exchange may wait, and so call the host MPI's MPI_Alltoall. Collective. Returns
+  /// nullptr as find() does.
+  std::unique_ptr<Exchange> prepare(const ExchangeKind& kind, NodeSharing& memory, bool waits = true);
 
   /// Joins the ranks of each node, once, and makes the exchange of `likely`, the probable next choice, in the same step
   /// unless that is the host MPI or needs a topology order. Collective on the first call.

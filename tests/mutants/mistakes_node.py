@@ -77,7 +77,7 @@ MISTAKES = (
         "Whether the memory of others can be read is not agreed on by the ranks.",
         "node/node_peers.cpp",
         "works && most[forbidden] == 0",
-        "works && unreadable_ == 0",
+        "works && unreadable == 0",
         TEST,
         (MPI + "node_test.py::test_reading_is_forbidden_from_the_beginning",),
     ),

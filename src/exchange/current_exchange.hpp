@@ -23,8 +23,8 @@ class CurrentExchange {
  public:
   /// `buffers`: memory for messages whose size only their senders know, or nullptr. `passes_on`: received data may be
   /// sent on.
-  CurrentExchange(const Tags& tags, Failure& failure, LostData& lost, ReceiveBuffers* buffers, bool passes_on)
-      : tags_(tags), failure_(failure), lost_(lost), buffers_(buffers), passes_on_(passes_on) {}
+  CurrentExchange(Failure& failure, LostData& lost, ReceiveBuffers* buffers, bool passes_on)
+      : failure_(failure), lost_(lost), buffers_(buffers), passes_on_(passes_on) {}
 
   /// Begins the next exchange. `failure`: call().failure from now on, which this rank may find later than its caller.
   /// `in_place`: the block from a rank replaces the block for it; requires that all ranks are on this node.
@@ -74,7 +74,7 @@ class CurrentExchange {
   /// The tag of a message for this rank. `together`: number of the message among those between the two ranks that
   /// are under way together.
   int tag_here(MessageKind kind, std::uint32_t together) const {
-    return team().tag_here(tags_.of(kind, call_.number, together));
+    return team().tag_here(team().tags().of(kind, call_.number, together));
   }
 
   /// Starts to send or receive one message. `together`: as in tag_here().
@@ -82,7 +82,7 @@ class CurrentExchange {
   [[gnu::always_inline]] int start(MPI_Request* request, const Part& part, Rank peer, MessageKind kind,
                                    std::uint32_t together = 0) {
     const Team& all = team();
-    const int plain = tags_.of(kind, call_.number, together);
+    const int plain = all.tags().of(kind, call_.number, together);
     const int tag = is_send ? all.tag_to(peer, plain) : all.tag_here(plain);
     watch_.begins(request, is_send ? Direction::send : Direction::receive, peer, part, static_cast<int>(kind));
     const auto once = [](auto... arguments) __attribute__((always_inline)) {
@@ -102,7 +102,7 @@ class CurrentExchange {
     watch_.begins(&out, Direction::send, to, out, static_cast<int>(MessageKind::last));
     MPI_Status status;
     const Team& all = team();
-    const int plain = tags_.of(MessageKind::last, call_.number);
+    const int plain = all.tags().of(MessageKind::last, call_.number);
     const int error = again_unless(
         [this](int why) { return truncated(why) || refuses(why); },
         [](auto... arguments) __attribute__((always_inline)) { return sendrecv(arguments...); }, out, all.job_rank(to),
@@ -137,7 +137,6 @@ class CurrentExchange {
   /// Whether MPI has refused the arguments of the first call that would send anything. Then nothing is exchanged.
   bool refuses(int error) const { return !sent_ && refused(error); }
 
-  const Tags& tags_;
   Invocation call_{};
   Failure& failure_;
   LostData& lost_;

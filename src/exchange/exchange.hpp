@@ -9,7 +9,6 @@
 #include "buffers/blocks.hpp"
 #include "engine/engine.hpp"
 #include "exchange/invocation.hpp"
-#include "team/tags.hpp"
 #include "observe/traffic.hpp"
 #include "schedule/spec.hpp"
 
@@ -17,7 +16,7 @@ namespace swapmeet {
 
 class Exchange {
  public:
-  Exchange(const Spec& spec, const Tags& tags) : spec_(spec), tags_(tags) {}
+  explicit Exchange(const Spec& spec) : spec_(spec) {}
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -84,7 +83,6 @@ class Exchange {
 
  protected:
   const Spec spec_;
-  const Tags tags_;
   bool broken_ = false;
   bool nothing_sent_ = false;
 };

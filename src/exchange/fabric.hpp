@@ -44,9 +44,9 @@ template <class Watching>
 class Fabric {
  public:
   /// `background`: nullptr if there are no such messages. The other arguments are as for CurrentExchange.
-  Fabric(RoundMessages& messages, RoundMessages* background, ReceiveBuffers* buffers, const Tags& tags,
-         Failure& failure, LostData& lost, bool passes_on)
-      : exchange_(tags, failure, lost, buffers, passes_on), messages_(messages), background_(background) {}
+  Fabric(RoundMessages& messages, RoundMessages* background, ReceiveBuffers* buffers, Failure& failure, LostData& lost,
+         bool passes_on)
+      : exchange_(failure, lost, buffers, passes_on), messages_(messages), background_(background) {}
 
   /// Prepares for the next exchange. `block_bytes`: size of every block, if all ranks know it; 0: not known. The other
   /// arguments are as for CurrentExchange::bind().

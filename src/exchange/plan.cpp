@@ -23,8 +23,8 @@ std::size_t most_pieces(const Schedule& schedule) {
 
 }  // namespace
 
-Plan::Plan(const Spec& spec, Schedule schedule, NodePeers* node_peers, const Tags& tags)
-    : Exchange(spec, tags), schedule_(std::move(schedule)),
+Plan::Plan(const Spec& spec, Schedule schedule, NodePeers* node_peers)
+    : Exchange(spec), schedule_(std::move(schedule)),
       node_{node_peers, single_copy(spec.intra),
             node_peers && spec.intra == Transport::rows && node_peers->node().rows().block_bytes() > 0},
       messages_(node_) {
@@ -94,7 +94,7 @@ struct Plan::ExecutorOf final : Executor {
   template <class... Arguments>
   explicit ExecutorOf(Plan& of, Arguments&&... arguments)
       : plan(of), payload(of.schedule_, std::forward<Arguments>(arguments)..., failure, fabric),
-        fabric(of.messages_, nullptr, nullptr, of.tags_, failure, of.lost_, of.forwards()), engine(fabric, payload) {}
+        fabric(of.messages_, nullptr, nullptr, failure, of.lost_, of.forwards()), engine(fabric, payload) {}
   ExecutorOf(const ExecutorOf&) = delete;
   ExecutorOf& operator=(const ExecutorOf&) = delete;
 

@@ -16,7 +16,7 @@ class Plan final : public Exchange {
  public:
   /// `schedule` is the schedule of this rank, made from `spec`. `node_peers`: nullptr if spec.intra is mpi; otherwise
   /// it must outlive the plan. Local.
-  Plan(const Spec& spec, Schedule schedule, NodePeers* node_peers, const Tags& tags);
+  Plan(const Spec& spec, Schedule schedule, NodePeers* node_peers);
   ~Plan() override;
 
   Needs needs() const override { return needs_; }

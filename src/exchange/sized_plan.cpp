@@ -20,17 +20,17 @@ Flow nothing(Rank ranks, Rank rank) {
 }  // namespace
 
 SizedPlan::SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
-                     NodePeers* node_peers, const Tags& tags, const Neighbourhood* among)
-    : Exchange(spec, tags),
+                     NodePeers* node_peers, const Neighbourhood* among)
+    : Exchange(spec),
       memory_(std::make_unique<SizedState>(
           std::move(flow), spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
           NodeTransport{node_peers, single_copy(spec.intra)}, spec.direct_bytes != Direct::never, among)),
       forwarding_(forwarding), working_blocks_(working_blocks), under_way_(std::make_unique<UnderWay>()) {}
 
 SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding,
-                     std::unique_ptr<Plan> padded, const Tags& tags)
-    : Exchange(spec, tags), memory_(std::make_unique<SizedState>(nothing(ranks, rank), Sizes::padded, NodeTransport{},
-                                                                 spec.direct_bytes != Direct::never)),
+                     std::unique_ptr<Plan> padded)
+    : Exchange(spec), memory_(std::make_unique<SizedState>(nothing(ranks, rank), Sizes::padded, NodeTransport{},
+                                                           spec.direct_bytes != Direct::never)),
       plan_(std::move(padded)), padded_(std::in_place, ranks, rank, plan_.get()), forwarding_(forwarding),
       working_blocks_(plan_ ? plan_->working_blocks() : 2 * std::int64_t{ranks}),
       under_way_(std::make_unique<UnderWay>()) {}
@@ -108,7 +108,7 @@ struct SizedPlan::Executor {
       : failure{call.failure, call.failure != MPI_SUCCESS},
         // A message with its sizes can be wrong only for blocks that end here, or its sizes report the failure
         // themselves.
-        fabric(plan.state_.messages, &plan.state_.background, &plan.state_.buffers, plan.tags_, failure, plan.lost_,
+        fabric(plan.state_.messages, &plan.state_.background, &plan.state_.buffers, failure, plan.lost_,
                plan.agreed_.each > 0),
         payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, fabric, failure),
         engine(fabric, payload) {

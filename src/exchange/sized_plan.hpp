@@ -45,16 +45,15 @@ class SizedPlan final : public Exchange {
   ///
   /// `forwarding` is the cost of the flow of `spec`.
   SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
-            NodePeers* node_peers, const Tags& tags, const Neighbourhood* among = nullptr);
-  SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, std::unique_ptr<Plan> padded,
-            const Tags& tags);
+            NodePeers* node_peers, const Neighbourhood* among = nullptr);
+  SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, std::unique_ptr<Plan> padded);
   ~SizedPlan() override;
 
   /// Requires contiguous blocks.
   Needs needs() const override { return Needs::bytes; }
 
-  /// Whether the tags can distinguish all messages of the flow that may be under way together.
-  bool fits() const { return state_.fits(tags_); }
+  /// Whether `tags` can distinguish all messages of the flow that may be under way together.
+  bool fits(const Tags& tags) const { return state_.most_together <= tags.most_together(); }
 
   /// The treatment of sizes in use: Spec::sizes, with `auto` resolved.
   Sizes sizes() const { return state_.sizes; }

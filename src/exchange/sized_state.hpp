@@ -9,7 +9,6 @@
 #include "observe/traffic.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
-#include "team/tags.hpp"
 #include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
@@ -24,9 +23,6 @@ struct SizedState {
   /// a neighbourhood collective, whose edges are the blocks; nullptr: the flow has a block for each rank.
   SizedState(Flow what, Sizes treatment, const NodeTransport& node, bool sends_directly,
              const Neighbourhood* among = nullptr);
-
-  /// Whether the tags can distinguish all messages from one rank to another that may be under way together.
-  bool fits(const Tags& tags) const { return most_together <= tags.most_together(); }
 
   void make_room_for_background();
   void list_blocks();
@@ -58,7 +54,7 @@ struct SizedState {
   std::vector<OwnBlock> own;  ///< blocks of this rank for itself
   /// number of each message among those with the same peer that are under way together, for its tag
   std::vector<std::uint32_t> send_numbers, receive_numbers;
-  std::int64_t most_together = 0;
+  std::int64_t most_together = 0;     ///< number of messages from one rank to another that may be under way together
   std::vector<Item> items;            ///< by number of the block in the flow
   std::vector<Gathered> gathered;     ///< by slot of the engine
   std::vector<std::uint8_t> awaited;  ///< by slot of the receives: 1 until the header message has arrived

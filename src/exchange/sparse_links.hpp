@@ -18,10 +18,11 @@ class SparseLinks {
   /// only two consecutive exchanges can overlap, because an exchange ends only after all ranks have begun it. A message
   /// whose header was lost may stay longer, so tags use more bits of the number. `counts`:
   /// room for one number per rank and the result, for census(). After give_up() it is empty if MPI may still use it.
-  SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, Team& team, const Tags& tags, std::uint16_t call,
+  SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, Team& team, std::uint16_t call,
               std::vector<int>& counts)
       : blocks_(blocks), sends_(sends), team_(team),
-        tags_{tags.of(MessageKind::sparse, call, call / Tags::calls), tags.of(MessageKind::sparse_hop, call)},
+        tags_{team.tags().of(MessageKind::sparse, call, call / Tags::calls),
+              team.tags().of(MessageKind::sparse_hop, call)},
         counts_(counts) {}
   SparseLinks(const SparseLinks&) = delete;
   SparseLinks& operator=(const SparseLinks&) = delete;

@@ -49,8 +49,7 @@ std::int64_t different(const std::vector<std::int32_t>& nodes) {
 
 }  // namespace
 
-Members::Members(MPI_Comm user_comm, const Options& given)
-    : user(user_comm), tags(most_tag()), process_options_(given) {
+Members::Members(MPI_Comm user_comm, const Options& given) : user(user_comm), process_options_(given) {
   int is_inter = 0;
   PMPI_Comm_rank(user, &rank);
   PMPI_Comm_test_inter(user, &is_inter);

@@ -84,7 +84,6 @@ struct Members {
   std::uint64_t number =
       UINT64_MAX;  ///< of the communicator: unique in the job and the same on all ranks once they have exchanged records
   std::unique_ptr<Team> team;
-  const Tags tags;
   std::uint16_t exchanges = 0;          ///< number of exchanges so far
   std::vector<std::uint64_t> hosts;     ///< host of each rank, if gathered
   std::int64_t node_count = INT64_MAX;  ///< as nodes()

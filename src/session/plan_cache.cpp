@@ -50,7 +50,7 @@ std::unique_ptr<Plan> PlanCache::make_plan(const ExchangeKind& kind, NodePeers* 
   const Spec& spec = kind.spec;
   Schedule schedule = kind.neighbours ? generate(spec, *kind.neighbours->own)
                                       : generate(spec, orders_.shape_for(spec, members_.shape), members_.rank);
-  return std::make_unique<Plan>(spec, std::move(schedule), node_peers, members_.tags);
+  return std::make_unique<Plan>(spec, std::move(schedule), node_peers);
 }
 
 /// Returns nullptr if there are too many messages to number, or if this rank does not know the neighbours of its node
@@ -65,15 +65,14 @@ std::unique_ptr<SizedPlan> PlanCache::make_sized(const ExchangeKind& kind, NodeP
     const bool by_host = spec.family == Family::native;
     std::unique_ptr<Plan> padded =
         by_host && waits ? nullptr : make_plan({by_host ? single_step() : spec}, by_host ? nullptr : node_peers);
-    return std::make_unique<SizedPlan>(spec, members_.ranks(), members_.rank, forwarded, std::move(padded),
-                                       members_.tags);
+    return std::make_unique<SizedPlan>(spec, members_.ranks(), members_.rank, forwarded, std::move(padded));
   }
   Flow travels = among ? flow(spec, *among->node, members_.rank)
                        : flow(spec, orders_.shape_for(spec, members_.shape), members_.rank);
   const std::int64_t working_blocks = peak_blocks(travels);
   auto made = std::make_unique<SizedPlan>(spec, std::move(travels), forwarded, working_blocks, node_peers,
-                                          members_.tags, among ? among->own.get() : nullptr);
-  return made->fits() ? std::move(made) : nullptr;
+                                          among ? among->own.get() : nullptr);
+  return made->fits(members_.team->tags()) ? std::move(made) : nullptr;
 }
 
 void PlanCache::join(const ExchangeKind& likely) {

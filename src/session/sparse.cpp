@@ -46,7 +46,7 @@ int SparseExchanges::exchange(const SparseRequest& request, Arrivals& arrivals) 
   SparsePlan& plan = *plan_;
   if (plan.choice.spec.sparse == Sparse::census) plan.counts.resize(counts_of_census());  // lost where MPI failed
   const ErrorsReturn quiet(members_.user);
-  SparseLinks links(request.blocks, request.sends, *members_.team, members_.tags, ++calls_, plan.counts);
+  SparseLinks links(request.blocks, request.sends, *members_.team, ++calls_, plan.counts);
   // A rank without memory for its messages takes part without them, because the others wait for it.
   const bool sends = links.make_room();
   int error = MPI_SUCCESS;

@@ -64,7 +64,7 @@ void rehearse(Context& all) {
   tries(Collective::alltoall, two, all.options);
   const Spec spec = choose(Collective::alltoall, two, 0, Options{}, {true, true}).spec;
   to_text(spec);
-  const Plan plan(spec, generate(spec, two, 0), nullptr, Tags(most_tag()));
+  const Plan plan(spec, generate(spec, two, 0), nullptr);
   std::uint64_t number = 0;
   const RemotePiece from{reinterpret_cast<std::uintptr_t>(&two), sizeof number};
   const Piece to{reinterpret_cast<char*>(&number), sizeof number};

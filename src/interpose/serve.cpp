@@ -67,7 +67,7 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 
 bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator, CallObserver*& ends_later,
            int& error) {
-  communicator.members().called_on(comm);
+  communicator.members().team->set_user_comm(comm);
   const bool left = communicator.leaves_call();
   if (!left) [[likely]]
     communicator.be_ready();

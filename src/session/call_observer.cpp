@@ -8,7 +8,6 @@
 #include "team/agreement.hpp"
 #include "session/context.hpp"
 #include "mpi/report.hpp"
-#include "mpi/world_ranks.hpp"
 #include "observe/trace_file.hpp"
 #include "schedule/output_file.hpp"
 
@@ -57,8 +56,8 @@ int CallObserver::trace(const char* name) {
   if (members_.shape.ranks > 1 && !members_.has_messages()) return MPI_ERR_OTHER;
   int error = MPI_SUCCESS;
   std::FILE* file = nullptr;
-  if (members_.rank == 0 && !name) error = MPI_ERR_ARG;
-  if (members_.rank == 0 && name) {
+  if (members_.rank() == 0 && !name) error = MPI_ERR_ARG;
+  if (members_.rank() == 0 && name) {
     const Result<std::FILE*> opened = open_output_stream(name);
     if (opened) file = *opened;
     else {
@@ -83,7 +82,7 @@ void CallObserver::trace_if_chosen() {
   allreduce(std::span(&ours, 1), MPI_INT, MPI_MAX, *members_.team);
   if (!ours) return;
   if (members_.shape.ranks == 1 || members_.has_messages()) trace(members_.options().trace.file.c_str());
-  else if (members_.rank == 0) say_once("warning: the call is not traced: " + std::string(no_messages));
+  else if (members_.rank() == 0) say_once("warning: the call is not traced: " + std::string(no_messages));
 }
 
 void CallObserver::record(Recorder& recorder) {
@@ -91,7 +90,7 @@ void CallObserver::record(Recorder& recorder) {
   const bool shared = !members_.inter && (alone ? members_.ranks() == 1 : members_.refusal.empty());
   const std::uint64_t number = alone ? context().number_of_communicator() : members_.number;
   fast_paths_.clear();
-  recorded_ = recorder.add(members_.user, members_.ranks(), members_.inter, number, shared);
+  recorded_ = recorder.add(members_.user(), members_.ranks(), members_.inter, number, shared);
 }
 
 bool CallObserver::check_arguments(const CheckedCall& mine) {
@@ -100,7 +99,7 @@ bool CallObserver::check_arguments(const CheckedCall& mine) {
   const auto now = doing(Doing::checking);
   ++checked_;
   const std::string mistake = mistake_of_ranks(mine, *members_.team);
-  if (!mistake.empty() && members_.rank == 0)
+  if (!mistake.empty() && members_.rank() == 0)
     say("error: call " + std::to_string(checked_) + " of MPI_" + std::string(name_of(mine.collective)) + " on " +
         std::to_string(members_.shape.ranks) + " ranks: " + mistake);
   return mistake.empty();
@@ -108,15 +107,15 @@ bool CallObserver::check_arguments(const CheckedCall& mine) {
 
 void CallObserver::be_watched() {
   Watchdog& watchdog = context().watchdog;
-  if (OwnCallState post = watchdog.take(watched_communicator(members_.user))) observe().publish(std::move(post));
+  if (OwnCallState post = watchdog.take(watched_communicator(members_.user()))) observe().publish(std::move(post));
 }
 
 void CallObserver::knows_processes(const std::vector<NodeRecord>& node_records) {
   if (!call_state()) return;
   CallState::set(call_state()->number, static_cast<std::int64_t>(members_.number));
   if (members_.hosts.empty()) return;
-  const std::vector<int> world_ranks = world_ranks_of(members_.user);
-  const auto me = static_cast<std::size_t>(members_.rank);
+  const std::vector<int>& world_ranks = *members_.team->job_ranks();
+  const auto me = static_cast<std::size_t>(members_.rank());
   for (std::size_t rank = 0; rank < members_.hosts.size(); ++rank)
     if (members_.hosts[rank] == members_.hosts[me] &&
         node_records[rank].process_namespace == node_records[me].process_namespace &&

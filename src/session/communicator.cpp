@@ -66,11 +66,11 @@ void Communicator::rest() {
   finish_started();
   starts_.close();
   shared_ = false;
-  members_.called_on(MPI_COMM_NULL);
+  members_.team->set_user_comm(MPI_COMM_NULL);
 }
 
 bool Communicator::take_over(MPI_Comm comm, const FirstCall* first) {
-  members_.called_on(comm);
+  members_.team->set_user_comm(comm);
   fast_paths_.clear();  // they skip serve(), which delivers the piggybacked blocks
   return records_.take_over(first);
 }
@@ -79,7 +79,7 @@ int Communicator::failed(int error) {
   has_failed();
   if (CallState* const watched = observer_.call_state()) watched->call_ends();
   if (!members_.ended && (is_fault(error) || node_.lost_a_rank())) revoke();
-  return members_.ended ? fault_on(members_.user) : error;
+  return members_.ended ? fault_on(members_.user()) : error;
 }
 
 void Communicator::revoke() {

@@ -68,9 +68,9 @@ class Communicator {
   Planner& planner() { return planner_; }
   Starts& starts() { return starts_; }
 
-  MPI_Comm user() const { return members_.user; }
+  MPI_Comm user() const { return members_.user(); }
   Rank ranks() const { return members_.ranks(); }
-  Rank rank() const { return members_.rank; }
+  Rank rank() const { return members_.rank(); }
   const Options& options() const { return members_.options(); }
 
   /// Starts the next exchange. All ranks call it for the same exchanges in the same order.

@@ -6,7 +6,6 @@
 
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
-#include "mpi/world_ranks.hpp"
 #include "schedule/names.hpp"
 #include "session/context.hpp"
 #include "session/probe.hpp"
@@ -125,15 +124,15 @@ void Decisions::measure_network() {
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
   const MeasuredNetwork network = probe_network(*members_.team, static_cast<Rank>(other - nodes.begin()));
   if (!adopt_network(network, knowledge_)) return;
-  if (members_.options().explain && members_.rank == 0)
+  if (members_.options().explain && members_.rank() == 0)
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
 
 void Decisions::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
   const std::string warning = swapmeet::give_up_order(spec, problem, options, knowledge_);
-  const std::vector<int> world_ranks = world_ranks_of(members_.user);
+  const std::vector<int>& world_ranks = *members_.team->job_ranks();
   // Rank 0 of the job prints the warning; if it is not a member, rank 0 of the communicator does.
-  if (reports().world_rank == 0 || (members_.rank == 0 && std::ranges::count(world_ranks, 0) == 0))
+  if (reports().world_rank == 0 || (members_.rank() == 0 && std::ranges::count(world_ranks, 0) == 0))
     say_once("warning: " + warning);
 }
 

@@ -35,7 +35,7 @@ std::string on_ranks(const Members& members) {
 
 void explain(std::string_view name, Collective collective, const Members& members, const Decision& decision,
              std::chrono::nanoseconds agreement, std::string_view how) {
-  if (members.rank != 0 || !members.options().explain) return;
+  if (members.rank() != 0 || !members.options().explain) return;
   say_once(std::string(name) + on_ranks(members) + (collective == Collective::alltoall ? sizes_text(decision) : "") +
            ": " + to_text(decision.spec()) + " (" + decision.reason +
            (decision.sized ? treatment(*decision.sized, agreement) : "") + std::string(how) + ")");

@@ -24,10 +24,9 @@ bool some_twice(const std::vector<int>& ranks) {
   return std::ranges::adjacent_find(sorted) != sorted.end();
 }
 
-/// The part of a hierarchy of MPI_COMM_WORLD that concerns the ranks of `comm`. Nothing if the hierarchy lacks one of
+/// The part of a hierarchy of MPI_COMM_WORLD that concerns these ranks of it. Nothing if the hierarchy lacks one of
 /// them.
-std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm) {
-  const std::vector<int> world_ranks = world_ranks_of(comm);
+std::optional<Hierarchy> translated(const Hierarchy& world_levels, const std::vector<int>& world_ranks) {
   Hierarchy levels;
   for (const std::vector<std::int32_t>& world_level : world_levels) {
     levels.emplace_back();
@@ -49,14 +48,14 @@ std::int64_t different(const std::vector<std::int32_t>& nodes) {
 
 }  // namespace
 
-Members::Members(MPI_Comm user_comm, const Options& given) : user(user_comm), process_options_(given) {
-  int is_inter = 0;
-  PMPI_Comm_rank(user, &rank);
-  PMPI_Comm_test_inter(user, &is_inter);
+Members::Members(MPI_Comm comm, const Options& given) : process_options_(given) {
+  int me = 0, is_inter = 0;
+  PMPI_Comm_rank(comm, &me);
+  PMPI_Comm_test_inter(comm, &is_inter);
   inter = is_inter != 0;
-  PMPI_Comm_size(user, &shape.ranks);
-  if (inter) PMPI_Comm_remote_size(user, &shape.ranks);  // the number of blocks that this rank sends
-  auto job_ranks = std::make_shared<const std::vector<int>>(world_ranks_of(user));
+  PMPI_Comm_size(comm, &shape.ranks);
+  if (inter) PMPI_Comm_remote_size(comm, &shape.ranks);  // the number of blocks that this rank sends
+  auto job_ranks = std::make_shared<const std::vector<int>>(world_ranks_of(comm));
   // Each of these refusals is the same on all ranks: every rank sees all ranks of the communicator.
   if (inter) refusal = "intercommunicator";
   else if (std::ranges::count(*job_ranks, MPI_UNDEFINED) > 0)
@@ -64,7 +63,7 @@ Members::Members(MPI_Comm user_comm, const Options& given) : user(user_comm), pr
   else if (some_twice(*job_ranks))
     refusal = "threads are ranks here, and messages of the job reach processes";  // MPIX_Threadcomm of MPICH
   Job& job = context().job;
-  team = std::make_unique<Team>(job, std::move(job_ranks), rank, user, refusal.empty());
+  team = std::make_unique<Team>(job, std::move(job_ranks), me, comm, refusal.empty());
   if (!refusal.empty()) return;
   if (shape.ranks == 1) {
     refusal = "one rank only";
@@ -97,7 +96,7 @@ std::string Members::find_nodes() {
   if (!shape.hierarchy.empty()) return "";
   if (!options().hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
-  if (!options().nodes.empty()) levels = translated(*options().hierarchy, user);
+  if (!options().nodes.empty()) levels = translated(*options().hierarchy, *team->job_ranks());
   else if (!hosts.empty() || allgather(host_number(), hosts, *team) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts)};
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape.hierarchy = *std::move(levels);

@@ -25,9 +25,9 @@ inline constexpr const char* no_messages =
 /// The other parts of a Communicator read it. The exchange of parameters (record_exchange.hpp) and set_algorithm()
 /// write it.
 struct Members {
-  /// Asks the host MPI about the ranks of `user`, and makes their team; on an intercommunicator that of the ranks of
+  /// Asks the host MPI about the ranks of `comm`, and makes their team; on an intercommunicator that of the ranks of
   /// this group. `options`: those of the process, which must outlive this object. Local.
-  Members(MPI_Comm user, const Options& options);
+  Members(MPI_Comm comm, const Options& options);
 
   /// The options of this communicator: those of the process, unless it has its own.
   const Options& options() const { return own_options_ ? *own_options_ : process_options_; }
@@ -38,6 +38,9 @@ struct Members {
   }
 
   Rank ranks() const { return shape.ranks; }
+  Rank rank() const { return team->rank(); }
+  /// The application's communicator: that of the last blocking call, if several have these ranks.
+  MPI_Comm user() const { return team->user_comm(); }
   /// Number of nodes, if known; else INT64_MAX.
   std::int64_t nodes() const { return node_count; }
   /// Whether the ranks can send messages to each other. False until the records are exchanged; the same on all ranks.
@@ -68,17 +71,8 @@ struct Members {
   /// and SWAPMEET_NODES is not set. Returns "", or why the nodes cannot be determined.
   std::string find_nodes();
 
-  /// Sets the communicator of the current blocking call, which has the same ranks. They make their agreements on it
-  /// from then on. Local.
-  void called_on(MPI_Comm comm) {
-    user = comm;
-    team->set_user_comm(comm);
-  }
-
   bool was_set = false;  ///< set_algorithm() has set an algorithm
 
-  MPI_Comm user;  ///< the application's communicator
-  Rank rank = 0;
   Shape shape;
   bool inter = false;  ///< on an intercommunicator, whose calls are all left to the host MPI
   std::uint64_t number =

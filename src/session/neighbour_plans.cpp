@@ -13,7 +13,7 @@ namespace swapmeet {
 
 const std::shared_ptr<const Neighbourhood>& NeighbourPlans::shared_neighbourhood() {
   if (!std::exchange(looked_for_neighbours_, true) && !members_.inter)
-    if (std::optional<Neighbourhood> found = neighbourhood_of(members_.user, members_.shape.ranks, members_.rank))
+    if (std::optional<Neighbourhood> found = neighbourhood_of(members_.user(), members_.shape.ranks, members_.rank()))
       known_.own = std::make_shared<const Neighbourhood>(*std::move(found));
   return known_.own;
 }
@@ -114,7 +114,7 @@ void NeighbourPlans::count_work() {
   try {
     const Nodes nodes(members_.shape);
     for (std::size_t i = 0; known_.node && i < specs.size(); ++i) {
-      const NeighbourPart part = neighbour_part(slot_flow(specs[i], *known_.node, members_.rank), nodes);
+      const NeighbourPart part = neighbour_part(slot_flow(specs[i], *known_.node, members_.rank()), nodes);
       std::ranges::copy(part.most, most.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
       std::ranges::copy(part.sent, sums.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
     }

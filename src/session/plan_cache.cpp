@@ -49,7 +49,7 @@ std::unique_ptr<Exchange> PlanCache::prepare(const ExchangeKind& kind, NodeShari
 std::unique_ptr<Plan> PlanCache::make_plan(const ExchangeKind& kind, NodePeers* node_peers) const {
   const Spec& spec = kind.spec;
   Schedule schedule = kind.neighbours ? generate(spec, *kind.neighbours->own)
-                                      : generate(spec, orders_.shape_for(spec, members_.shape), members_.rank);
+                                      : generate(spec, orders_.shape_for(spec, members_.shape), members_.rank());
   return std::make_unique<Plan>(spec, std::move(schedule), node_peers);
 }
 
@@ -65,10 +65,10 @@ std::unique_ptr<SizedPlan> PlanCache::make_sized(const ExchangeKind& kind, NodeP
     const bool by_host = spec.family == Family::native;
     std::unique_ptr<Plan> padded =
         by_host && waits ? nullptr : make_plan({by_host ? single_step() : spec}, by_host ? nullptr : node_peers);
-    return std::make_unique<SizedPlan>(spec, members_.ranks(), members_.rank, forwarded, std::move(padded));
+    return std::make_unique<SizedPlan>(spec, members_.ranks(), members_.rank(), forwarded, std::move(padded));
   }
-  Flow travels = among ? flow(spec, *among->node, members_.rank)
-                       : flow(spec, orders_.shape_for(spec, members_.shape), members_.rank);
+  Flow travels = among ? flow(spec, *among->node, members_.rank())
+                       : flow(spec, orders_.shape_for(spec, members_.shape), members_.rank());
   const std::int64_t working_blocks = peak_blocks(travels);
   auto made = std::make_unique<SizedPlan>(spec, std::move(travels), forwarded, working_blocks, node_peers,
                                           among ? among->own.get() : nullptr);
@@ -88,7 +88,7 @@ void PlanCache::join(const ExchangeKind& likely) {
 std::string PlanCache::make_order_of(const Spec& spec) {
   if (spec.order != Order::topology || !members_.has_messages()) return "";  // no exchange would be executed
   const MadeOrder& made = *orders_.find(spec, members_.shape, *members_.team);
-  if (made.problem.empty() && members_.options().explain && members_.rank == 0)
+  if (made.problem.empty() && members_.options().explain && members_.rank() == 0)
     say_once("order for " + std::to_string(members_.ranks()) + " ranks by " + made.source.network + ": " +
              made.summary);
   return made.problem;

@@ -29,7 +29,7 @@ struct PreparedExchange {
 
 /// The ranks of a plan, and what only its exchanges use: a team, and shared memory within the node.
 struct PlanTeam {
-  explicit PlanTeam(const Members& members) : team(*members.team, members.user) {}
+  explicit PlanTeam(const Members& members) : team(*members.team, members.user()) {}
   PlanTeam(const PlanTeam&) = delete;
   PlanTeam& operator=(const PlanTeam&) = delete;
 

@@ -13,7 +13,6 @@
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "mpi/slow_wait.hpp"
-#include "mpi/world_ranks.hpp"
 #include "node/oversubscription.hpp"
 #include "session/context.hpp"
 #include "session/disagreement.hpp"
@@ -53,7 +52,7 @@ std::vector<char> RecordExchange::blocks_to_piggyback(const FirstCall& first) {
 
 void RecordExchange::run(const FirstCall* first, bool in_own_function) {
   known_ = true;
-  share_with_duplicates(members_.user);  // here, since all ranks come here at the same call
+  share_with_duplicates(members_.user());  // here, since all ranks come here at the same call
   decisions_.setup_policy().setup_begins();
   const auto now = observer_.doing(Doing::setting_up);
   mine_ = make_record();
@@ -66,7 +65,7 @@ void RecordExchange::run(const FirstCall* first, bool in_own_function) {
 GatheredRecords RecordExchange::exchange(const FirstCall* first) {
   piggybacked_.clear();
   if (first) piggybacked_ = blocks_to_piggyback(*first);
-  const SlowWait watched = watch_for_absent_ranks(members_.user);
+  const SlowWait watched = watch_for_absent_ranks(members_.user());
   GatheredRecords records = gather_records(mine_, members_.gathered(), *members_.team, piggybacked_);
   if (records.error) fail(records.error);
   return records;
@@ -81,7 +80,7 @@ void RecordExchange::fail(int error) {
 }
 
 bool RecordExchange::take_over(const FirstCall* first) {
-  share_with_duplicates(members_.user);
+  share_with_duplicates(members_.user());
   mine_.state = members_.number;
   const GatheredRecords records = exchange(first);
   if (!records.strangers.empty()) refuse_strangers(records);
@@ -94,12 +93,12 @@ bool RecordExchange::still_holds() const {
 }
 
 void RecordExchange::begin() {
-  share_with_duplicates(members_.user);
+  share_with_duplicates(members_.user());
   // Here, and not when the records have arrived, because they arrive at different times: all ranks must stop leaving
   // calls to the host MPI at the same call.
   decisions_.setup_policy().setup_begins();
   mine_ = make_record();
-  if (const int error = begin_gathering_records(mine_, gathered_, members_.user, arrival_)) fail(error);
+  if (const int error = begin_gathering_records(mine_, gathered_, members_.user(), arrival_)) fail(error);
 }
 
 void RecordExchange::finish() {
@@ -115,7 +114,7 @@ void RecordExchange::finish() {
 void RecordExchange::end() {
   known_ = true;
   const int error = [&] {
-    const SlowWait watched = watch_for_absent_ranks(members_.user);
+    const SlowWait watched = watch_for_absent_ranks(members_.user());
     return wait();
   }();
   if (error) return fail(error);
@@ -132,11 +131,11 @@ int RecordExchange::wait() {
 
 /// Makes the record that this rank sends, and reserves its part of shared memory. Local.
 RankRecord RecordExchange::make_record() {
-  if (members_.rank == 0) members_.number = context().number_of_communicator();
+  if (members_.rank() == 0) members_.number = context().number_of_communicator();
   const std::uint64_t device = members_.options().devices_through_host ? 0 : device_in_use();
   const NodeRecord& reserved = node_.reserve();
   guarded([&] {  // the other ranks wait for the record, so lack of memory must not end this
-    if (members_.rank == 0 && !members_.options().algorithm) decisions_.earlier_runs().recall(members_.ranks());
+    if (members_.rank() == 0 && !members_.options().algorithm) decisions_.earlier_runs().recall(members_.ranks());
     warn_of_memory_store();
     return MPI_SUCCESS;
   });
@@ -153,7 +152,7 @@ RankRecord RecordExchange::make_record() {
   mine.starts_on_host = context().options.nonblocking == Options::Nonblocking::host;
   mine.observed = observer_.observed();
   mine.sessions = sessions_opened;
-  if (members_.rank == 0) {
+  if (members_.rank() == 0) {
     mine.recalled = static_cast<std::uint32_t>(decisions_.earlier_runs().own_bytes());
     mine.many = decisions_.earlier_runs().own_many();
   }
@@ -182,7 +181,7 @@ void RecordExchange::make_job(const GatheredRecords& records, bool in_own_functi
     mine.threaded = false;
     context().job.agree(mine, context().fingerprint);
   }
-  auto numbered = std::make_unique<Team>(*members_.team, members_.user);
+  auto numbered = std::make_unique<Team>(*members_.team, members_.user());
   if (const int error = numbered->exchange_numbers()) return fail(error);
   members_.team = std::move(numbered);
 }
@@ -211,7 +210,7 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
   observer_.knows_processes(node_.records());
   if (records.device > 0) leave_devices_alone(device_name(records.device));
   decisions_.earlier_runs().announced(records.agreed ? records.recalled : 0, records.many);
-  if (records.agreed && records.sessions && members_.user != MPI_COMM_WORLD) members_.refusal = of_session;
+  if (records.agreed && records.sessions && members_.user() != MPI_COMM_WORLD) members_.refusal = of_session;
   if (records.agreed) return;
   members_.refusal = "the ranks disagree on the SWAPMEET_ variables";
   if (begun && !members_.has_messages()) return;  // further agreements would need messages
@@ -234,7 +233,7 @@ void RecordExchange::refuse_strangers(const GatheredRecords& records) {
   if (records.strangers.empty()) return;
   const RankRecord::Version own;
   const auto rank = static_cast<std::size_t>(records.strangers.front());
-  const std::string first = "rank " + std::to_string(world_ranks_of(members_.user)[rank]);
+  const std::string first = "rank " + std::to_string((*members_.team->job_ranks())[rank]);
   if (records.other_version) {
     members_.refusal = versions;
     piggybacked_.clear();
@@ -246,7 +245,7 @@ void RecordExchange::refuse_strangers(const GatheredRecords& records) {
   // The first rank with a record throws at once, which normally ends the job. The others wait before they throw, so
   // that only one reports.
   constexpr unsigned others_wait_s = 1;
-  if (records.first_with_record != members_.rank) sleep(others_wait_s);
+  if (records.first_with_record != members_.rank()) sleep(others_wait_s);
   members_.refusal = "a rank runs without the library";
   throw std::runtime_error(
       first +

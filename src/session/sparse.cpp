@@ -41,24 +41,24 @@ int finish(std::unique_ptr<Exchange>& exchange, SparseLinks& links) {
 
 int SparseExchanges::exchange(const SparseRequest& request, Arrivals& arrivals) {
   if (members_.inter) return MPI_ERR_COMM;
-  if (members_.ended) return fault_on(members_.user);
+  if (members_.ended) return fault_on(members_.user());
   if (const int error = prepare()) return error;
   SparsePlan& plan = *plan_;
   if (plan.choice.spec.sparse == Sparse::census) plan.counts.resize(counts_of_census());  // lost where MPI failed
-  const ErrorsReturn quiet(members_.user);
+  const ErrorsReturn quiet(members_.user());
   SparseLinks links(request.blocks, request.sends, *members_.team, ++calls_, plan.counts);
   // A rank without memory for its messages takes part without them, because the others wait for it.
   const bool sends = links.make_room();
   int error = MPI_SUCCESS;
   if (plan.route) {
     using StoreAndForward = SparseForwarding<SparseLinks>;
-    auto exchange = std::make_unique<StoreAndForward>(*plan.route, links.sends(), members_.rank, arrivals);
+    auto exchange = std::make_unique<StoreAndForward>(*plan.route, links.sends(), members_.rank(), arrivals);
     error = finish(exchange, links);
     if (error) return error;
     if (exchange->lost() == StoreAndForward::Lost::memory) return MPI_ERR_NO_MEM;
     if (exchange->lost() == StoreAndForward::Lost::elsewhere) return MPI_ERR_OTHER;
   } else {
-    auto exchange = std::make_unique<SparseDirect<SparseLinks>>(links.sends(), members_.rank, plan.choice.spec.window,
+    auto exchange = std::make_unique<SparseDirect<SparseLinks>>(links.sends(), members_.rank(), plan.choice.spec.window,
                                                                 plan.choice.spec.sparse == Sparse::census, arrivals);
     error = finish(exchange, links);
     if (error) return error;
@@ -83,7 +83,7 @@ int SparseExchanges::prepare() {
         if (spec.sparse == Sparse::census) plan->counts.resize(counts_of_census());
         // A single rank keeps its messages, and needs no request from another.
         if (spec.sparse == Sparse::forward || members_.shape.ranks == 1)
-          plan->route.emplace(spec, members_.shape, members_.rank);
+          plan->route.emplace(spec, members_.shape, members_.rank());
         made = std::move(plan);
         return MPI_SUCCESS;
       },
@@ -91,7 +91,7 @@ int SparseExchanges::prepare() {
   if (members_.shape.ranks > 1 && most_of_any_rank(made ? 0 : 1, *members_.team) != 0) return MPI_ERR_NO_MEM;
   if (!made) return MPI_ERR_NO_MEM;
   plan_ = std::move(made);
-  if (options.explain && members_.rank == 0)
+  if (options.explain && members_.rank() == 0)
     say_once("sparse Alltoallv on " + std::to_string(members_.shape.ranks) +
              (members_.shape.ranks == 1 ? " rank: " : " ranks: ") + to_text(plan_->choice.spec) + " (" +
              plan_->choice.reason + ")");

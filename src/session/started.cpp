@@ -306,7 +306,7 @@ void StartedQueue::prepare_lanes(Plan& plan) {
   lanes_.prepare(plan);
   const Members& members = communicator_.members();
   const std::size_t number = lanes_.exchanges_of(plan).size();
-  if (number > 1 && members.options().explain && members.rank == 0) try {
+  if (number > 1 && members.options().explain && members.rank() == 0) try {
       say_once("non-blocking exchanges" + on_ranks(members) + ": up to " + std::to_string(number) +
                " are under way at once, since the application starts so many");
     } catch (const std::bad_alloc&) {}  // on this rank only: the exchange continues

@@ -21,7 +21,7 @@ bool is_single_step(const Spec& spec) {
 
 StartedTuning::StartedTuning(const Members& members, Team& team, const std::string& name, Decision& usual,
                              std::function<Decision*()> make_single)
-    : team_(team), calls_(members.options().explain && members.rank == 0 ? name + on_ranks(members) : ""),
+    : team_(team), calls_(members.options().explain && members.rank() == 0 ? name + on_ranks(members) : ""),
       usual_(usual), arms_(expectations_of_starts(usual.spec(), single_step())), make_single_(std::move(make_single)),
       trials_(members.options().trials_share, arms_, Trials::reference, doubt_of_starts, {0, TrialRows::of_starts()}),
       pause_(trials_.pause()) {}

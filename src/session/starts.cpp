@@ -21,7 +21,7 @@ StartedQueue* Starts::queue(Collective collective, std::int64_t block_bytes) {
   Members& members = communicator_.members();
   RecordExchange& records = communicator_.records();
   if (!members.refusal.empty() || members.leaves_starts() || !members.gathers() || !has_progress() ||
-      is_being_freed(members.user))
+      is_being_freed(members.user()))
     return nullptr;
   const bool prepared = members.locked ? communicator_.node().peers() && members.nodes() == 1 : records.known();
   if (!prepared && !next_start_is_ours()) return nullptr;

@@ -57,17 +57,11 @@ JsonMembers event_of(const char* event, std::int64_t number, std::int64_t commun
   return JsonMembers().add("event", event).add("communicator", number).add("local_communicator", communicator);
 }
 
-std::int64_t hash_of(const WatchedCommunicator& communicator) {
+std::int64_t hash_of_members(const WatchedCommunicator& communicator) {
   TextHash hash;
   hash.add(std::to_string(communicator.ranks));
   for (const int rank : communicator.world_ranks) hash.add(' ' + std::to_string(rank));
   return static_cast<std::int64_t>(hash.value() >> 1);
-}
-
-std::int64_t hash_of(const std::string& name) {
-  TextHash hash;
-  hash.add(name);
-  return name.empty() ? 0 : static_cast<std::int64_t>(hash.value() >> 1);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -108,7 +102,7 @@ void Watchdog::stop() {
 
 OwnCallState Watchdog::take(WatchedCommunicator communicator) {
   if (!on()) return nullptr;
-  const std::int64_t members = hash_of(communicator);
+  const std::int64_t members = hash_of_members(communicator);
   const std::lock_guard lock(mutex_);
   for (CallState& state : published_->states) {
     if (CallState::get(state.communicator) != 0) continue;
@@ -122,7 +116,8 @@ OwnCallState Watchdog::take(WatchedCommunicator communicator) {
     }
     CallState::set(state.number, CallState::no_number);
     CallState::set(state.members, members);
-    CallState::set(state.name, hash_of(communicator.name));
+    const std::string& name = communicator.name;
+    CallState::set(state.name, name.empty() ? 0 : static_cast<CallState::Word>(hash_of(name) >> 1));
     CallState::set(state.entered, 0);
     CallState::set(state.background, communicator.background);
     state.call_ends();  // forgets the call in which an earlier communicator may have been freed

@@ -17,4 +17,10 @@ class TextHash {
   std::uint64_t value_ = 0xcbf29ce484222325u;
 };
 
+inline std::uint64_t hash_of(std::string_view text) {
+  TextHash hash;
+  hash.add(text);
+  return hash.value();
+}
+
 }  // namespace swapmeet

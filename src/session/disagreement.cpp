@@ -16,17 +16,11 @@ namespace {
 
 constexpr int no_rank = std::numeric_limits<int>::max();
 
-std::uint64_t number_of_value(const Options::Shared& one) {
-  TextHash hash;
-  hash.add(one.text);
-  return hash.value();
-}
-
 /// For each value, the first rank whose value differs from that of rank 0, or no_rank. Returns an empty vector if a
 /// call of MPI has failed. Collective.
 std::vector<int> first_to_differ(const std::vector<Options::Shared>& values, Team& team) {
   std::vector<std::uint64_t> mine(values.size());
-  std::ranges::transform(values, mine.begin(), number_of_value);
+  std::ranges::transform(values, mine.begin(), hash_of, &Options::Shared::text);
   std::vector<std::uint64_t> of_first = mine;
   std::vector<int> first(values.size(), no_rank);
   if (broadcast(of_first.data(), static_cast<int>(of_first.size() * sizeof of_first[0]), 0, team)) return {};

@@ -26,9 +26,7 @@ void EarlierRuns::use(Team& team, Knowledge& knowledge) {
     if (broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, team) == MPI_SUCCESS) {
       measured = usable(parse_recalled(recalled));
       knowledge.evidence.reserve(knowledge.evidence.size() + measured.size());
-      TextHash hash;
-      hash.add(recalled);
-      vote = hash.value();
+      vote = hash_of(recalled);
     }
   } catch (const std::bad_alloc&) {}
   if (!same_everywhere(vote, team)) return;

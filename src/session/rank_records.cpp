@@ -41,12 +41,6 @@ std::string host_text() {
   return boot_text() + ' ' + name.nodename + ' ' + std::to_string(has ? shared.st_dev : 0);
 }
 
-std::uint64_t number_of(const std::string& text) {
-  TextHash hash;
-  hash.add(text);
-  return hash.value();
-}
-
 /// Number of ranks of the job on each kernel, at least. It counts the ranks of the communicator, and all ranks that
 /// were launched on their hosts.
 std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const RankRecord> all) {
@@ -95,15 +89,15 @@ void find_strangers(std::span<const RankRecord> all, GatheredRecords& records) {
 }  // namespace
 
 std::uint64_t host_number() {
-  if (simulated) return number_of(host_text());
-  static const std::uint64_t number = number_of(host_text());
+  if (simulated) return hash_of(host_text());
+  static const std::uint64_t number = hash_of(host_text());
   return number;
 }
 
 std::uint64_t kernel_number() {
   if (simulated) return host_number();
   static const std::string text = boot_text();
-  return text.empty() ? host_number() : number_of(text);
+  return text.empty() ? host_number() : hash_of(text);
 }
 
 GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& gathered, Team& team,
@@ -114,7 +108,7 @@ GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& 
   if (!with_blocks) blocks.clear();
   if (ranks > gathered.ranks) {
     const auto number = static_cast<std::uint64_t>(mine.team);
-    const std::uint64_t version = number_of(mine.version.text());
+    const std::uint64_t version = hash_of(mine.version.text());
     std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number,
                              ~number,     !mine.job,     version,   ~version,      !mine.threaded};
     records.agreed = same_everywhere(mine.options, team, records.device = mine.device, least);

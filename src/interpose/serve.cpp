@@ -75,9 +75,7 @@ bool serve(const Arguments& arguments, MPI_Comm comm, Communicator& communicator
   if (communicator.records().has_piggybacked()) [[unlikely]]
     arrived = communicator.records().take_piggybacked();
   if (communicator.options().check) [[unlikely]]
-    if (!communicator.observer().check_arguments(
-            {arguments.collective, arguments.in_place, arguments.send, arguments.receive, arguments.neighbourhood}))
-      return error = MPI_ERR_ARG, true;
+    if (!communicator.observer().check_arguments(arguments)) return error = MPI_ERR_ARG, true;
   CallObserver& observer = communicator.observer();
   const bool observed = observer.needs_events();
   if (observed) [[unlikely]]

@@ -93,7 +93,7 @@ void CallObserver::record(Recorder& recorder) {
   recorded_ = recorder.add(members_.user(), members_.ranks(), members_.inter, number, shared);
 }
 
-bool CallObserver::check_arguments(const CheckedCall& mine) {
+bool CallObserver::check_arguments(const Arguments& mine) {
   if (!members_.refusal.empty()) return true;  // not all ranks may have the check switched on
   if (CallState* const to = call_state()) to->checks(mine.collective);
   const auto now = doing(Doing::checking);

@@ -63,7 +63,7 @@ class CallObserver {
 
   /// Checks the arguments of a call against those of the other ranks. Returns false on all ranks if they do not match;
   /// then rank 0 prints the mistake. Collective.
-  bool check_arguments(const CheckedCall& mine);
+  bool check_arguments(const Arguments& mine);
 
   /// Tells the watchdog the number of the communicator and the processes of its ranks on this node, from their records.
   /// Local.

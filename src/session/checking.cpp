@@ -92,7 +92,7 @@ struct Edges {
   std::vector<Edge> out, in;
 };
 
-Edges edges_of(const CheckedCall& mine, Rank ranks) {
+Edges edges_of(const Arguments& mine, Rank ranks) {
   Edges all;
   if (mine.neighbourhood) {
     all = {edges_out(*mine.neighbourhood), edges_in(*mine.neighbourhood)};
@@ -147,7 +147,7 @@ Sending end(const Blocks& blocks, const Edge& edge) {
 
 /// Describes two blocks of which one is received where the other lies, among blocks that are contiguous; "" if there
 /// are none.
-std::string overlap(const CheckedCall& mine, const Edges& edges) {
+std::string overlap(const Arguments& mine, const Edges& edges) {
   std::vector<Stretch> all;
   const auto add = [&](const Blocks& blocks, const std::vector<Edge>& side, bool sent) {
     if (!blocks.contiguous()) return;
@@ -172,7 +172,7 @@ std::string overlap(const CheckedCall& mine, const Edges& edges) {
 
 }  // namespace
 
-std::string mistake_of_ranks(const CheckedCall& mine, Team& team) {
+std::string mistake_of_ranks(const Arguments& mine, Team& team) {
   const Rank rank = team.rank();
   std::vector<Calling> calls;
   if (allgather(Calling{static_cast<std::int64_t>(mine.collective), mine.in_place}, calls, team) != MPI_SUCCESS)
@@ -187,9 +187,8 @@ std::string mistake_of_ranks(const CheckedCall& mine, Team& team) {
     problem = one_sided(rank, sent, from);
     if (!no_rank_has(problem, first, team)) return first;
   }
-  const Blocks& sent = mine.in_place ? mine.receive : mine.send;
   std::vector<Sending> out, in(edges.in.size());
-  for (const Edge& edge : edges.out) out.push_back(end(sent, edge));
+  for (const Edge& edge : edges.out) out.push_back(end(mine.send, edge));
   if (exchange_ends(out, in, to, from, team.user_comm()))
     for (std::size_t i = 0; i < in.size() && problem.empty(); ++i)
       problem = unlike(rank, edges.in[i].peer, in[i], end(mine.receive, edges.in[i]));

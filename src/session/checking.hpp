@@ -3,27 +3,16 @@
 
 #include <string>
 
-#include "buffers/blocks.hpp"
-#include "schedule/collective.hpp"
+#include "session/call_arguments.hpp"
 #include "team/team.hpp"
-#include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
-
-/// The arguments of one rank. `send` is meaningless if `in_place`. `neighbourhood`: nullptr, unless this is an exchange
-/// with neighbours.
-struct CheckedCall {
-  Collective collective;
-  bool in_place;
-  const Blocks &send, &receive;
-  const Neighbourhood* neighbourhood;
-};
 
 /// Compares the arguments of all ranks. Returns the first mistake that any rank has found, the same text on all ranks;
 /// "" if there is none. Mistakes are: different collectives, MPI_IN_PLACE on some ranks only, blocks whose sizes or
 /// predefined types do not match, and blocks that overlap.
 /// Collective over `team`. Costs an MPI_Allgather, an MPI_Alltoallv and a small agreement; with neighbours also an
 /// MPI_Alltoall and another agreement.
-std::string mistake_of_ranks(const CheckedCall& mine, Team& team);
+std::string mistake_of_ranks(const Arguments& mine, Team& team);
 
 }  // namespace swapmeet

@@ -20,6 +20,15 @@ struct Part {
   MPI_Datatype type;
 };
 
+/// The attribute of `comm` with this key; nullptr if it has none. Local.
+inline void* attribute_of(MPI_Comm comm, int keyval) {
+  void* attribute = nullptr;
+  int found = 0;
+  const bool asked =
+      keyval != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, keyval, &attribute, &found) == MPI_SUCCESS;
+  return asked && found ? attribute : nullptr;
+}
+
 // Messages with counts beyond INT_MAX. They are sent as one element of a derived type (large.cpp), which works with
 // every MPI, also one without large-count functions.
 int isend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request);

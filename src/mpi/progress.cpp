@@ -209,10 +209,8 @@ const char* advanced_by() {
 }
 
 int most_tag() {
-  int* most = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-  return found ? *most : 32767;  // the smallest upper bound that MPI allows
+  const auto* const most = static_cast<const int*>(attribute_of(MPI_COMM_WORLD, MPI_TAG_UB));
+  return most ? *most : 32767;  // the smallest upper bound that MPI allows
 }
 
 void look_for_messages_on(MPI_Comm job) {

@@ -46,13 +46,7 @@ int leave(MPI_Comm comm, int, void* attribute, void*) {
   });
 }
 
-Duplicates* duplicates_of(MPI_Comm comm) {
-  void* attribute = nullptr;
-  int found = 0;
-  if (keyval == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS || !found)
-    return nullptr;
-  return static_cast<Duplicates*>(attribute);
-}
+Duplicates* duplicates_of(MPI_Comm comm) { return static_cast<Duplicates*>(attribute_of(comm, keyval)); }
 
 /// Whether `comm` is a duplicate, and not a Cartesian or graph topology of some or all of its ranks: Open MPI copies
 /// attributes to these as well.

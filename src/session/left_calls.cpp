@@ -19,12 +19,7 @@ int forget_left_calls(MPI_Comm, int, void* attribute, void*) {
 
 /// The counter of `comm`; nullptr if no call on it was left. It lives as long as `comm`.
 LeftCalls* left_calls_of(MPI_Comm comm) {
-  const int keyval = context().left_calls_keyval;
-  void* attribute = nullptr;
-  int found = 0;
-  if (keyval == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS || !found)
-    return nullptr;
-  return static_cast<LeftCalls*>(attribute);
+  return static_cast<LeftCalls*>(attribute_of(comm, context().left_calls_keyval));
 }
 
 }  // namespace

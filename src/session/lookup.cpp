@@ -40,12 +40,7 @@ bool is_valid(MPI_Comm comm) {
 }
 
 /// The result of kept_for() for a valid communicator. Requires the attribute's key.
-Communicator* attribute_of(MPI_Comm comm) {
-  void* attribute = nullptr;
-  int found = 0;
-  if (PMPI_Comm_get_attr(comm, context().keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
-  return static_cast<Communicator*>(attribute);
-}
+Communicator* kept_by(MPI_Comm comm) { return static_cast<Communicator*>(attribute_of(comm, context().keyval)); }
 
 /// The state of a freed communicator with the ranks of `comm`, if all ranks have it. Collective over `comm`.
 std::unique_ptr<Communicator> taken_over(MPI_Comm comm, Context& all, const FirstCall* first) {
@@ -82,7 +77,7 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (!can_call_host_mpi()) return nullptr;
   attach_to_mpi();
   if (!is_valid(comm)) return nullptr;
-  if (Communicator* const known = attribute_of(comm)) return known;
+  if (Communicator* const known = kept_by(comm)) return known;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
   const bool shares = !all.job.facts().threaded && is_duplicate(comm);
@@ -134,7 +129,7 @@ bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (can_call_ho
 
 Communicator* kept_for(MPI_Comm comm) {
   if (!context().attached.load(std::memory_order_acquire) || !can_call_host_mpi()) return nullptr;
-  return is_valid(comm) ? attribute_of(comm) : nullptr;
+  return is_valid(comm) ? kept_by(comm) : nullptr;
 }
 
 Communicator* known_for(MPI_Comm comm) {

@@ -31,21 +31,13 @@ int failed_by_exception(int error, const char* what) noexcept {
   return error;
 }
 
-int no_communicator() { return failed(MPI_ERR_COMM, "no communicator, or MPI is not initialised"); }
-
-namespace {
-
-Communicator* ready(Communicator* communicator) {
-  if (communicator) communicator->be_ready();
-  return communicator;
-}
-
-}  // namespace
-
-Communicator* known(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : ready(communicator_of(comm)); }
-
-Communicator* known_to_serve(MPI_Comm comm) {
-  return comm == MPI_COMM_NULL ? nullptr : ready(serving_from_now_on(comm));
+std::optional<Options> options_by(const char* spec, const char* from, std::string& problem) {
+  if (!spec) return std::nullopt;
+  std::optional<Options> options = context().options;
+  options->algorithm_from = from;
+  const std::string wrong = read_algorithm(spec, *options);
+  if (!wrong.empty()) problem = '"' + std::string(spec) + "\": " + wrong;
+  return options;
 }
 
 }  // namespace swapmeet

@@ -24,15 +24,30 @@ int guarded_call(Body body) {
   return guarded(body, failed_by_exception);
 }
 
-/// The Communicator of `comm`, which is made and set up if needed; then the call is collective over `comm`. Returns
-/// nullptr if `comm` is no communicator, or MPI is not initialised; the caller then returns no_communicator().
-Communicator* known(MPI_Comm comm);
+/// Calls `body` with the Communicator of `comm`, as guarded_call() does. The Communicator is made and set up if needed;
+/// then the call is collective over `comm`. Fails if `comm` is no communicator, or MPI is not initialised. `find`:
+/// communicator_of(), or serving_from_now_on() for the state of blocking calls.
+template <class Body>
+int call_on(
+    MPI_Comm comm, Body body, Communicator* (*find)(MPI_Comm) = [](MPI_Comm any) { return communicator_of(any); }) {
+  return guarded_call([&]() -> int {
+    Communicator* const communicator = comm == MPI_COMM_NULL ? nullptr : find(comm);
+    if (!communicator) return failed(MPI_ERR_COMM, "no communicator, or MPI is not initialised");
+    communicator->be_ready();
+    return body(*communicator);
+  });
+}
 
-/// The Communicator that serves the blocking calls on `comm`, which duplicates of a communicator may share. Returns as
-/// known() does. Local once the communicator is set up, which its first blocking calls may have been left without.
-Communicator* known_to_serve(MPI_Comm comm);
+/// Calls `prepare`, which may set `problem`, before a collective call. The other ranks wait for this one, which must make
+/// that call even if it has no memory: an exception becomes a problem, and its MPI error is returned.
+template <class Prepare>
+int prepared(std::string& problem, Prepare prepare) {
+  return guarded([&] { return prepare(), MPI_SUCCESS; },
+                 [&](int error, const char* what) { return set_text(problem, what), error; });
+}
 
-/// The failure of a call with an invalid communicator.
-int no_communicator();
+/// The options of the process with the algorithm of `spec`, which the function `from` got; nothing if it is NULL. Sets
+/// `problem` if it is malformed.
+std::optional<Options> options_by(const char* spec, const char* from, std::string& problem);
 
 }  // namespace swapmeet

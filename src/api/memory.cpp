@@ -68,10 +68,8 @@ AllocatedBlocks& allocated_blocks() {
 }  // namespace swapmeet
 
 SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void* base) {
-  return swapmeet::guarded_call([&]() -> int {
-    swapmeet::Communicator* const communicator = swapmeet::known(comm);
-    if (!communicator) return swapmeet::no_communicator();
-    if (communicator->members().inter) return swapmeet::failed(MPI_ERR_COMM);
+  return swapmeet::call_on(comm, [&](swapmeet::Communicator& communicator) -> int {
+    if (communicator.members().inter) return swapmeet::failed(MPI_ERR_COMM);
     if (bytes < 0 || !base)
       return swapmeet::failed(MPI_ERR_ARG,
                               base ? "the number of bytes is negative" : "the address for the base is NULL");

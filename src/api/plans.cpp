@@ -14,7 +14,6 @@ using swapmeet::Arguments;
 using swapmeet::call_of;
 using swapmeet::Collective;
 using swapmeet::failed;
-using swapmeet::guarded;
 using swapmeet::guarded_call;
 using swapmeet::KeptCall;
 using swapmeet::Members;
@@ -41,39 +40,31 @@ std::string problem_of_equal(const Arguments& call, const Members& members) {
 /// the other ranks, so that all stay in step.
 template <class Given>
 int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, const Given& given) {
-  swapmeet::Communicator* const communicator = swapmeet::known(comm);
-  if (!communicator) return swapmeet::no_communicator();
-  std::string problem;
-  std::unique_ptr<KeptCall> call;
-  std::optional<swapmeet::Options> options;
-  std::unique_ptr<swapmeet_plan> made;
-  const auto prepare = [&] {
-    made = std::make_unique<swapmeet_plan>();
-    const swapmeet::Degrees blocks{communicator->ranks(), communicator->ranks()};
-    problem = to_text(given.mistake(blocks));
-    if (problem.empty()) {
-      const Arguments arguments = given.arguments(*communicator, blocks);
-      if (Given::collective == Collective::alltoall) problem = problem_of_equal(arguments, communicator->members());
-      call = std::make_unique<KeptCall>(arguments);
-    }
-    if (spec) {
-      options = swapmeet::context().options;
-      options->algorithm_from = "swapmeet_plan";
-      const std::string wrong = swapmeet::read_algorithm(spec, *options);
-      if (!wrong.empty()) problem = '"' + std::string(spec) + "\": " + wrong;
-    }
-    if (!plan) problem = "the address for the plan is NULL";
+  return swapmeet::call_on(comm, [&](swapmeet::Communicator& communicator) -> int {
+    std::string problem;
+    std::unique_ptr<KeptCall> call;
+    std::optional<swapmeet::Options> options;
+    std::unique_ptr<swapmeet_plan> made;
+    const int lacking = swapmeet::prepared(problem, [&] {
+      made = std::make_unique<swapmeet_plan>();
+      const swapmeet::Degrees blocks{communicator.ranks(), communicator.ranks()};
+      problem = to_text(given.mistake(blocks));
+      if (problem.empty()) {
+        const Arguments arguments = given.arguments(communicator, blocks);
+        if (Given::collective == Collective::alltoall) problem = problem_of_equal(arguments, communicator.members());
+        call = std::make_unique<KeptCall>(arguments);
+      }
+      options = swapmeet::options_by(spec, "swapmeet_plan", problem);
+      if (!plan) problem = "the address for the plan is NULL";
+    });
+    if (!problem.empty()) call.reset();
+    int error = MPI_SUCCESS;
+    std::unique_ptr<Planned> planned = communicator.planner().plan(std::move(call), options, problem, error);
+    if (!planned) return failed(lacking ? lacking : error, problem);
+    made->planned = std::move(planned);
+    *plan = made.release();
     return MPI_SUCCESS;
-  };
-  const auto lacks = [&](int error, const char* what) { return swapmeet::set_text(problem, what), error; };
-  const int lacking = guarded(prepare, lacks);
-  if (!problem.empty()) call.reset();
-  int error = MPI_SUCCESS;
-  std::unique_ptr<Planned> planned = communicator->planner().plan(std::move(call), options, problem, error);
-  if (!planned) return failed(lacking ? lacking : error, problem);
-  made->planned = std::move(planned);
-  *plan = made.release();
-  return MPI_SUCCESS;
+  });
 }
 
 }  // namespace
@@ -82,28 +73,21 @@ int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, const Given& 
   SWAPMEET_EXPORT int swapmeet_plan_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,     \
                                                      void* recvbuf, Count recvcount, MPI_Datatype recvtype,           \
                                                      MPI_Comm comm, const char* spec, swapmeet_plan** plan) {         \
-    return guarded_call([&] {                                                                                         \
-      return plan_on(comm, spec, plan, call_of<false>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));   \
-    });                                                                                                               \
+    return plan_on(comm, spec, plan, call_of<false>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));     \
   }                                                                                                                   \
   SWAPMEET_EXPORT int swapmeet_plan_alltoallv##suffix(                                                                \
       const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], MPI_Datatype sendtype,             \
       void* recvbuf, const Count recvcounts[], const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm,    \
       const char* spec, swapmeet_plan** plan) {                                                                       \
-    return guarded_call([&] {                                                                                         \
-      return plan_on(comm, spec, plan,                                                                                \
-                     call_of<false>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)); \
-    });                                                                                                               \
+    return plan_on(comm, spec, plan,                                                                                  \
+                   call_of<false>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype));   \
   }                                                                                                                   \
   SWAPMEET_EXPORT int swapmeet_plan_alltoallw##suffix(                                                                \
       const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], const MPI_Datatype sendtypes[],    \
       void* recvbuf, const Count recvcounts[], const Displacement rdispls[], const MPI_Datatype recvtypes[],          \
       MPI_Comm comm, const char* spec, swapmeet_plan** plan) {                                                        \
-    return guarded_call([&] {                                                                                         \
-      return plan_on(                                                                                                 \
-          comm, spec, plan,                                                                                           \
-          call_of<false>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes));          \
-    });                                                                                                               \
+    return plan_on(comm, spec, plan,                                                                                  \
+                   call_of<false>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)); \
   }
 
 SWAPMEET_PLAN(, int, int)

@@ -115,17 +115,11 @@ struct Sending {
 int exchange(const Given& given, Communicator& communicator, std::unique_ptr<Received>& received) {
   Refusal refusal;
   Sending sending;
-  const auto prepare = [&] {
+  const int lacking = prepared(refusal.why, [&] {
     received = std::make_unique<Received>();
     refusal = sending.take(given, communicator.memory().datatypes, communicator);
-    return MPI_SUCCESS;
-  };
-  const auto lacks = [&](int error, const char* what) {
-    refusal.error = error;
-    set_text(refusal.why, what);
-    return error;
-  };
-  guarded(prepare, lacks);
+  });
+  if (lacking) refusal.error = lacking;
   if (refusal.error) sending.sends.clear();
   if (!sending.blocks) sending.blocks.emplace(nullptr, std::int64_t{0}, byte_type());
   Arrivals dropped;
@@ -146,12 +140,10 @@ SWAPMEET_EXPORT int swapmeet_sparse_alltoallv(const void* sendbuf, int messages,
                                               const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                                               MPI_Datatype sendtype, MPI_Comm comm,
                                               swapmeet_sparse_messages** received) {
-  return swapmeet::guarded_call([&]() -> int {
-    swapmeet::Communicator* const communicator = swapmeet::known(comm);
-    if (!communicator) return swapmeet::no_communicator();
+  return swapmeet::call_on(comm, [&](swapmeet::Communicator& communicator) -> int {
     std::unique_ptr<swapmeet::Received> made;
     const swapmeet::Given given{sendbuf, messages, destinations, sendcounts, sdispls, sendtype, received};
-    if (const int error = swapmeet::exchange(given, *communicator, made)) return error;
+    if (const int error = swapmeet::exchange(given, communicator, made)) return error;
     made->lay_out();
     *received = made.release();
     return MPI_SUCCESS;

@@ -20,13 +20,6 @@ Type as(Handle handle) {
   else return static_cast<Type>(reinterpret_cast<std::intptr_t>(handle));
 }
 
-/// Converts a handle of the MPI that this library was built for to a Handle.
-template <class Type>
-Handle handle_of(Type of_mpi) {
-  if constexpr (std::is_pointer_v<Type>) return of_mpi;
-  else return reinterpret_cast<Handle>(static_cast<std::intptr_t>(of_mpi));
-}
-
 /// Calls a function of the host MPI, given its address or its name, and returns its result.
 template <class... Arguments>
 int pass_on(void* function, Arguments... arguments) {

@@ -69,6 +69,7 @@ int within_call(Next next, Arguments... arguments) {
 
 struct Start {
   static constexpr const char* name = "PMPI_Start";
+  using Function = int (*)(MPI_Request*);
 
   template <class Next>
   static int watched(Next next, MPI_Request* request) {
@@ -81,6 +82,7 @@ struct Start {
 
 struct Startall {
   static constexpr const char* name = "PMPI_Startall";
+  using Function = int (*)(int, MPI_Request*);
 
   template <class Next>
   static int watched(Next next, int count, MPI_Request* requests) {
@@ -98,6 +100,7 @@ struct Startall {
 
 struct Free {
   static constexpr const char* name = "PMPI_Request_free";
+  using Function = int (*)(MPI_Request*);
 
   template <class Next>
   static int watched(Next next, MPI_Request* request) {
@@ -127,6 +130,7 @@ struct Free {
 
 struct Wait {
   static constexpr const char* name = "PMPI_Wait";
+  using Function = int (*)(MPI_Request*, MPI_Status*);
 
   template <class Next>
   static int watched(Next next, MPI_Request* request, MPI_Status* status) {
@@ -138,6 +142,7 @@ struct Wait {
 
 struct Waitall {
   static constexpr const char* name = "PMPI_Waitall";
+  using Function = int (*)(int, MPI_Request*, MPI_Status*);
 
   template <class Next>
   static int watched(Next next, int count, MPI_Request* requests, MPI_Status* statuses) {
@@ -149,8 +154,11 @@ struct Waitall {
 /// An entry point under one of its names, PMPI_ if `profiling` is true. It calls the next definition of the same name,
 /// so that a tool that is loaded after this library sees the call. The first call finds that definition. Later calls go
 /// directly to it, or to `watched` if there have been watched requests.
+template <class Call, bool profiling, class Function = typename Call::Function>
+class Entry;
+
 template <class Call, bool profiling, class... Arguments>
-class Entry {
+class Entry<Call, profiling, int (*)(Arguments...)> {
  public:
   static int call(Arguments... arguments) { return step.load(std::memory_order_relaxed)(arguments...); }
   static void watch() { step = watched; }
@@ -172,10 +180,10 @@ class Entry {
   static inline std::atomic<Function> step{find_next};
 };
 
-template <class Call, class... Arguments>
-void watch_both() {
-  Entry<Call, false, Arguments...>::watch();
-  Entry<Call, true, Arguments...>::watch();
+template <class... Calls>
+void watch_all() {
+  (Entry<Calls, false>::watch(), ...);
+  (Entry<Calls, true>::watch(), ...);
 }
 
 }  // namespace
@@ -185,11 +193,7 @@ void watch(MPI_Request request, Persistent& persistent) {
     const std::lock_guard lock(watched_requests().mutex);
     watched_requests().all[request] = &persistent;
   }
-  watch_both<Start, MPI_Request*>();
-  watch_both<Startall, int, MPI_Request*>();
-  watch_both<Free, MPI_Request*>();
-  watch_both<Wait, MPI_Request*, MPI_Status*>();
-  watch_both<Waitall, int, MPI_Request*, MPI_Status*>();
+  watch_all<Start, Startall, Free, Wait, Waitall>();
 }
 
 void unwatch(MPI_Request request) {
@@ -204,35 +208,14 @@ void unwatch_all() {
 
 }  // namespace swapmeet
 
-#define SWAPMEET_OF_REQUEST(name, Call, profiling)                                  \
-  SWAPMEET_EXPORT int name(MPI_Request* request) {                                  \
-    return swapmeet::Entry<swapmeet::Call, profiling, MPI_Request*>::call(request); \
-  }
+#define SWAPMEET_WATCHED(name, Call, profiling, parameters, ...) \
+  SWAPMEET_EXPORT int name parameters { return swapmeet::Entry<swapmeet::Call, profiling>::call(__VA_ARGS__); }
+#define SWAPMEET_BOTH(Name, Call, parameters, ...)                   \
+  SWAPMEET_WATCHED(MPI_##Name, Call, false, parameters, __VA_ARGS__) \
+  SWAPMEET_WATCHED(PMPI_##Name, Call, true, parameters, __VA_ARGS__)
 
-#define SWAPMEET_OF_REQUESTS(name, Call, profiling)                                              \
-  SWAPMEET_EXPORT int name(int count, MPI_Request requests[]) {                                  \
-    return swapmeet::Entry<swapmeet::Call, profiling, int, MPI_Request*>::call(count, requests); \
-  }
-
-SWAPMEET_OF_REQUEST(MPI_Start, Start, false)
-SWAPMEET_OF_REQUEST(PMPI_Start, Start, true)
-SWAPMEET_OF_REQUESTS(MPI_Startall, Startall, false)
-SWAPMEET_OF_REQUESTS(PMPI_Startall, Startall, true)
-SWAPMEET_OF_REQUEST(MPI_Request_free, Free, false)
-SWAPMEET_OF_REQUEST(PMPI_Request_free, Free, true)
-
-#define SWAPMEET_WAIT(name, profiling)                                                                   \
-  SWAPMEET_EXPORT int name(MPI_Request* request, MPI_Status* status) {                                   \
-    return swapmeet::Entry<swapmeet::Wait, profiling, MPI_Request*, MPI_Status*>::call(request, status); \
-  }
-
-#define SWAPMEET_WAIT_FOR_ALL(name, profiling)                                                                  \
-  SWAPMEET_EXPORT int name(int count, MPI_Request requests[], MPI_Status statuses[]) {                          \
-    return swapmeet::Entry<swapmeet::Waitall, profiling, int, MPI_Request*, MPI_Status*>::call(count, requests, \
-                                                                                               statuses);       \
-  }
-
-SWAPMEET_WAIT(MPI_Wait, false)
-SWAPMEET_WAIT(PMPI_Wait, true)
-SWAPMEET_WAIT_FOR_ALL(MPI_Waitall, false)
-SWAPMEET_WAIT_FOR_ALL(PMPI_Waitall, true)
+SWAPMEET_BOTH(Start, Start, (MPI_Request * request), request)
+SWAPMEET_BOTH(Startall, Startall, (int count, MPI_Request requests[]), count, requests)
+SWAPMEET_BOTH(Request_free, Free, (MPI_Request * request), request)
+SWAPMEET_BOTH(Wait, Wait, (MPI_Request * request, MPI_Status* status), request, status)
+SWAPMEET_BOTH(Waitall, Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), count, requests, statuses)

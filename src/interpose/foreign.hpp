@@ -44,4 +44,4 @@ int pass_on(const char* name, Arguments... arguments) {
 // Defines an MPI function under both of its names, MPI_ and PMPI_. `entry` is the macro that defines one of them. It
 // gets the name to define, the PMPI_ name, and the further arguments.
 #define SWAPMEET_ENTRIES(entry, Name, ...) \
-  entry(MPI_##Name, PMPI_##Name, __VA_ARGS__) entry(PMPI_##Name, PMPI_##Name, __VA_ARGS__)
+  entry(MPI_##Name, PMPI_##Name __VA_OPT__(, ) __VA_ARGS__) entry(PMPI_##Name, PMPI_##Name __VA_OPT__(, ) __VA_ARGS__)

@@ -30,7 +30,7 @@ void have(MPI_Comm comm, void (swapmeet::Communicator::*act)()) {
 }  // namespace
 
 // `comm` points to a handle of the application's MPI, which has the size of an int or of a pointer.
-#define SWAPMEET_FREES(name)                                                         \
+#define SWAPMEET_FREES(name, Name)                                                   \
   SWAPMEET_NAMED(name, (void* comm)) {                                               \
     static void* const underneath = swapmeet::needed_mpi_symbol(#name);              \
     if (!swapmeet::mpi_suits() || !comm) return swapmeet::pass_on(underneath, comm); \
@@ -40,10 +40,8 @@ void have(MPI_Comm comm, void (swapmeet::Communicator::*act)()) {
     return swapmeet::pass_on(underneath, comm);                                      \
   }
 
-SWAPMEET_FREES(MPI_Comm_free)
-SWAPMEET_FREES(PMPI_Comm_free)
-SWAPMEET_FREES(MPI_Comm_disconnect)
-SWAPMEET_FREES(PMPI_Comm_disconnect)
+SWAPMEET_ENTRIES(SWAPMEET_FREES, Comm_free)
+SWAPMEET_ENTRIES(SWAPMEET_FREES, Comm_disconnect)
 
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
 

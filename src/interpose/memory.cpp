@@ -22,7 +22,7 @@ void* block_of(MPI_Aint bytes, Handle info, const void* base) {
 
 }  // namespace
 
-#define SWAPMEET_ALLOCATES(name)                                    \
+#define SWAPMEET_ALLOCATES(name, Name)                              \
   SWAPMEET_NAMED(name, (MPI_Aint bytes, Handle info, void* base)) { \
     void* const block = block_of(bytes, info, base);                \
     if (!block) return swapmeet::pass_on(#name, bytes, info, base); \
@@ -30,13 +30,11 @@ void* block_of(MPI_Aint bytes, Handle info, const void* base) {
     return MPI_SUCCESS;                                             \
   }
 
-#define SWAPMEET_FREES_MEMORY(name)                                                    \
+#define SWAPMEET_FREES_MEMORY(name, Name)                                              \
   SWAPMEET_NAMED(name, (void* base)) {                                                 \
     if (swapmeet::heap::holds(base) && swapmeet::heap::give(base)) return MPI_SUCCESS; \
     return swapmeet::pass_on(#name, base);                                             \
   }
 
-SWAPMEET_ALLOCATES(MPI_Alloc_mem)
-SWAPMEET_ALLOCATES(PMPI_Alloc_mem)
-SWAPMEET_FREES_MEMORY(MPI_Free_mem)
-SWAPMEET_FREES_MEMORY(PMPI_Free_mem)
+SWAPMEET_ENTRIES(SWAPMEET_ALLOCATES, Alloc_mem)
+SWAPMEET_ENTRIES(SWAPMEET_FREES_MEMORY, Free_mem)

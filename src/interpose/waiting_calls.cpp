@@ -1,5 +1,5 @@
 /// The entry points MPI_Barrier, MPI_Allreduce and MPI_Allgather. In these calls every rank waits for all others, so a
-/// communicator may be set up there for non-blocking exchanges whose starts cannot do so (Communicator::started()). If
+/// communicator may be set up there for non-blocking exchanges whose starts cannot do so (session/starts.hpp). If
 /// no communicator awaits that, the call is passed to the host MPI at once.
 #include "api/export.hpp"
 #include "interpose/foreign.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 }  // namespace
 
-#define SWAPMEET_SYNCHRONISING_CALL(name, parameters, ...)                             \
+#define SWAPMEET_WAITING(name, Name, parameters, ...)                                  \
   SWAPMEET_NAMED(name, parameters) {                                                   \
     static void* const underneath = swapmeet::needed_mpi_symbol(#name);                \
     if (swapmeet::waiting_for_set_up.load(std::memory_order_relaxed) > 0) [[unlikely]] \
@@ -28,20 +28,11 @@ namespace {
     return swapmeet::pass_on(underneath, __VA_ARGS__);                                 \
   }
 
-#define SWAPMEET_BARRIER(name) SWAPMEET_SYNCHRONISING_CALL(name, (Handle comm), comm)
-#define SWAPMEET_ALLREDUCE(name)                                                                               \
-  SWAPMEET_SYNCHRONISING_CALL(                                                                                 \
-      name, (const void* sendbuf, void* recvbuf, int count, Handle datatype, Handle op, Handle comm), sendbuf, \
-      recvbuf, count, datatype, op, comm)
-#define SWAPMEET_ALLGATHER(name)                                                                                  \
-  SWAPMEET_SYNCHRONISING_CALL(name,                                                                               \
-                              (const void* sendbuf, int sendcount, Handle sendtype, void* recvbuf, int recvcount, \
-                               Handle recvtype, Handle comm),                                                     \
-                              sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
-
-SWAPMEET_BARRIER(MPI_Barrier)
-SWAPMEET_BARRIER(PMPI_Barrier)
-SWAPMEET_ALLREDUCE(MPI_Allreduce)
-SWAPMEET_ALLREDUCE(PMPI_Allreduce)
-SWAPMEET_ALLGATHER(MPI_Allgather)
-SWAPMEET_ALLGATHER(PMPI_Allgather)
+SWAPMEET_ENTRIES(SWAPMEET_WAITING, Barrier, (Handle comm), comm)
+SWAPMEET_ENTRIES(SWAPMEET_WAITING, Allreduce,
+                 (const void* sendbuf, void* recvbuf, int count, Handle datatype, Handle op, Handle comm), sendbuf,
+                 recvbuf, count, datatype, op, comm)
+SWAPMEET_ENTRIES(SWAPMEET_WAITING, Allgather,
+                 (const void* sendbuf, int sendcount, Handle sendtype, void* recvbuf, int recvcount, Handle recvtype,
+                  Handle comm),
+                 sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)

@@ -21,7 +21,7 @@ struct EqualArguments {
   EqualSide<Count> send, receive;
 
   /// The first mistake in a call that has no neighbours.
-  Mistake mistake(const Degrees&) const { return mistake_in(send, receive); }
+  Mistake mistake(const Degrees&) const { return mistake_in(send, receive, 1); }
   bool mistaken(const Degrees& blocks) const {
     if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks);
     else return static_cast<bool>(mistake(blocks));
@@ -52,12 +52,12 @@ struct EqualArguments {
 /// The arguments of a call with unequal blocks. `each` is true if each block has a type of its own (MPI_Alltoallw).
 template <class Count, class Displacement, bool each, bool neighbours>
 struct UnequalArguments {
-  using Side = UnequalSide<Count, Displacement>;
+  using Side = UnequalSide<Count, Displacement, each>;
   Side send, receive;
 
-  Mistake mistake(const Degrees& blocks) const { return mistake_in(send, receive, each, blocks.in); }
+  Mistake mistake(const Degrees& blocks) const { return mistake_in(send, receive, blocks.in); }
   bool mistaken(const Degrees& blocks) const {
-    if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks, each);
+    if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks);
     else return static_cast<bool>(mistake(blocks));
   }
   Arguments arguments(Communicator& communicator, const Degrees& blocks) const {

@@ -30,7 +30,7 @@ template <class Count>
 [[gnu::always_inline]] inline bool serve_given(const EqualArguments<Count, false>& given, MPI_Comm comm,
                                                Communicator* known, CallObserver*& observer, int& error) {
   const auto& [send, receive] = given;
-  if (comm == MPI_COMM_NULL || mistake_in(send, receive)) return false;
+  if (comm == MPI_COMM_NULL || mistake_in(send, receive, 1)) return false;
   const FirstCall first{send.base, send.count, send.type, receive.base, receive.count, receive.type};
   Communicator* const communicator = known ? known : serving(comm, &first);
   if (!communicator) return false;

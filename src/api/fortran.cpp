@@ -9,6 +9,7 @@
 
 #include "api/export.hpp"
 #include "api/failure.hpp"
+#include "mpi/world_ranks.hpp"
 
 namespace swapmeet {
 
@@ -36,17 +37,8 @@ MPI_Datatype type_from(MPI_Fint type) {
 #endif
 }
 
-/// The number of ranks to exchange with. It is 0 if `comm` is invalid, which the actual call then reports.
-int peers_of(MPI_Comm comm) {
-  int inter = 0, ranks = 0;
-  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
-  if (inter) PMPI_Comm_remote_size(comm, &ranks);
-  else PMPI_Comm_size(comm, &ranks);
-  return ranks;
-}
-
 /// The types of one side of an Alltoallw. For the send side of a call in place the result is empty: `types` need not be
-/// an array then.
+/// an array then. So it is if `comm` is invalid, which the actual call then reports.
 std::vector<MPI_Datatype> types_of(const void* buffer, const MPI_Fint* types, MPI_Comm comm) {
   std::vector<MPI_Datatype> converted(buffer == MPI_IN_PLACE ? 0 : static_cast<std::size_t>(peers_of(comm)));
   for (MPI_Datatype& type : converted) type = type_from(*types++);

@@ -13,6 +13,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/neighbourhood.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/world_ranks.hpp"
 #include "session/communicator.hpp"
 
 namespace swapmeet {
@@ -44,12 +45,10 @@ By served_by() {
   return known == By::unknown ? find_out() : known;
 }
 
-/// The number of blocks on each side of a call, on any communicator. On an intercommunicator there is one for each rank
-/// of the remote group.
+/// The number of blocks on each side of a call, on any communicator.
 Degrees degrees_of(MPI_Comm comm, bool neighbours) {
-  int inter = 0, ranks = 0, rank = 0;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return {};
-  (inter ? PMPI_Comm_remote_size : PMPI_Comm_size)(comm, &ranks);
+  int rank = 0;
+  const int ranks = peers_of(comm);
   if (!neighbours) return {ranks, ranks};
   PMPI_Comm_rank(comm, &rank);
   const std::optional<Neighbourhood> neighbourhood = neighbourhood_of(comm, ranks, rank);

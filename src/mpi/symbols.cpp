@@ -62,13 +62,6 @@ const MpiKind* kind_here() {
   return kind ? kind : &mpich_kind;
 }
 
-bool host_descends_from_mpich() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  PMPI_Get_library_version(text, &length);
-  return descends_from_mpich(text);
-}
-
 /// Finds all functions and constants. Returns "", or a description of the problem.
 std::string take_all() {
   std::string missing;
@@ -96,7 +89,7 @@ std::string take_all() {
 #endif
   if (!missing.empty()) return "the MPI of this process has no " + missing;
   replace_missing_functions();
-  host_is_mpich = host_descends_from_mpich();
+  host_is_mpich = descends_from_mpich(library_version().c_str());
   return "";
 }
 
@@ -117,6 +110,13 @@ void* mpi_symbol(const char* name) {
   static std::atomic<void*> hidden{nullptr};
   if (!hidden && !next_definition(known)) hidden = hidden_mpi();
   return hidden ? dlsym(hidden, name) : nullptr;
+}
+
+std::string library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  return {text, static_cast<std::size_t>(length)};
 }
 
 void look_behind(NextDefinition* front_looks) { front.store(front_looks, std::memory_order_release); }

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <string>
 
 namespace swapmeet {
 
@@ -153,6 +154,9 @@ bool find_mpi();
 /// MPI of another kind have no meaning here.
 bool mpi_suits_slowly();
 inline bool mpi_suits() { return mpi_found.load(std::memory_order_acquire) || mpi_suits_slowly(); }
+
+/// The text of MPI_Get_library_version().
+std::string library_version();
 
 /// The symbol of that name in the host MPI, never that of this library; nullptr if there is none.
 void* mpi_symbol(const char* name);

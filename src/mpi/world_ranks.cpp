@@ -5,6 +5,13 @@
 
 namespace swapmeet {
 
+int peers_of(MPI_Comm comm) {
+  int inter = 0, ranks = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
+  inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
 std::vector<int> ranks_of_group(MPI_Group group, MPI_Comm comm) {
   int number = 0;
   MPI_Group all = MPI_GROUP_NULL;

@@ -1,4 +1,4 @@
-/// Translation of ranks to ranks in MPI_COMM_WORLD.
+/// The ranks of a communicator, and their translation to ranks in MPI_COMM_WORLD.
 #pragma once
 
 #include <vector>
@@ -6,6 +6,10 @@
 #include "mpi/mpi.hpp"
 
 namespace swapmeet {
+
+/// The number of ranks with which a rank of `comm` exchanges blocks: on an intercommunicator, those of the remote group.
+/// 0 if `comm` is invalid. Local.
+int peers_of(MPI_Comm comm);
 
 /// The rank in `comm` of each rank of `group`, in its order. It is MPI_UNDEFINED for ranks that `comm` lacks. Local.
 std::vector<int> ranks_of_group(MPI_Group group, MPI_Comm comm);

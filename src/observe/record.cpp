@@ -91,10 +91,7 @@ JsonMembers heading() {
 }
 
 std::string mpi_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  PMPI_Get_library_version(text, &length);
-  std::string version(text, static_cast<std::size_t>(length));
+  const std::string version = library_version();
   return version.substr(0, std::min(version.find('\n'), version.find(", package")));
 }
 

@@ -76,13 +76,6 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-std::string library_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  PMPI_Get_library_version(text, &length);
-  return {text, static_cast<std::size_t>(length)};
-}
-
 /// Finds the memory that node peers may read directly, as the options ask: that of MPI_Alloc_mem, and that of malloc.
 void find_heaps(Context& all) {
   if (all.options.heap_block_bytes == 0 || simulated || all.world_ranks == 1) return;

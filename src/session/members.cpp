@@ -53,8 +53,7 @@ Members::Members(MPI_Comm comm, const Options& given) : process_options_(given) 
   PMPI_Comm_rank(comm, &me);
   PMPI_Comm_test_inter(comm, &is_inter);
   inter = is_inter != 0;
-  PMPI_Comm_size(comm, &shape.ranks);
-  if (inter) PMPI_Comm_remote_size(comm, &shape.ranks);  // the number of blocks that this rank sends
+  shape.ranks = peers_of(comm);
   auto job_ranks = std::make_shared<const std::vector<int>>(world_ranks_of(comm));
   // Each of these refusals is the same on all ranks: every rank sees all ranks of the communicator.
   if (inter) refusal = "intercommunicator";

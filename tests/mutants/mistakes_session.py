@@ -330,7 +330,7 @@ MISTAKES = (
         "the local size counts between two groups",
         "A call on an intercommunicator is taken to have as many blocks as the local group has ranks.",
         "session/members.cpp",
-        "PMPI_Comm_remote_size(comm, &shape.ranks);",
+        "shape.ranks = peers_of(comm);",
         "PMPI_Comm_size(comm, &shape.ranks);",
         CHECK,
         (BY_ROWS,),

@@ -61,24 +61,18 @@ struct UnequalArguments {
     else return static_cast<bool>(mistake(blocks));
   }
   Arguments arguments(Communicator& communicator, const Degrees& blocks) const {
+    CallMemory& memory = communicator.memory();
     const bool in_place = send.base == MPI_IN_PLACE;
-    const Blocks in = received(communicator, blocks.in);
-    const Neighbourhood* const neighbourhood = neighbours ? communicator.neighbours().neighbourhood() : nullptr;
-    return {collective, in_place, in_place ? in : sent(communicator, blocks.out), in, blocks, neighbourhood};
+    const Blocks in = described(receive, blocks.in, memory.datatypes, memory.receive_types);
+    const Blocks out = in_place ? in : described(send, blocks.out, memory.datatypes, memory.send_types);
+    return {collective, in_place, out, in, blocks, neighbours ? communicator.neighbours().neighbourhood() : nullptr};
   }
   // If a side has no blocks, its arrays are not read, because they may then be invalid.
-  Blocks received(Communicator& communicator, Rank blocks) const {
-    if (blocks == 0) return {receive.base, 0, byte_type()};
+  static Blocks described(const Side& side, Rank blocks, Datatypes& types, BlockTypes& of_blocks) {
+    if (blocks == 0) return {side.base, 0, byte_type()};
     if constexpr (each)
-      return {receive.base, receive.counts, receive.displacements,
-              communicator.memory().types_to_receive(receive.types, blocks)};
-    else return {receive.base, receive.counts, receive.displacements, communicator.memory().datatypes[*receive.types]};
-  }
-  Blocks sent(Communicator& communicator, Rank blocks) const {
-    if (blocks == 0) return {send.base, 0, byte_type()};
-    if constexpr (each)
-      return {send.base, send.counts, send.displacements, communicator.memory().types_to_send(send.types, blocks)};
-    else return {send.base, send.counts, send.displacements, communicator.memory().datatypes[*send.types]};
+      return {side.base, side.counts, side.displacements, of_blocks.look_up(types, side.types, blocks)};
+    else return {side.base, side.counts, side.displacements, types[*side.types]};
   }
   /// Whether there are two different buffers, and all arrays.
   bool has_buffers() const {

@@ -137,10 +137,10 @@ void remember_committed(const Datatype& type) {
   if (Record* const record = record_of(type.handle)) record->committed.store(true, std::memory_order_relaxed);
 }
 
-std::span<const Datatype> BlockTypes::look_up(Datatypes& types, const MPI_Datatype* handles, std::size_t blocks) {
+std::span<const Datatype> BlockTypes::look_up(Datatypes& types, const MPI_Datatype* handles, int blocks) {
   static const Datatype none{MPI_DATATYPE_NULL, 0, 0, true, true, true};
-  types_.resize(blocks);
-  for (std::size_t i = 0; i < blocks; ++i)
+  types_.resize(static_cast<std::size_t>(blocks));
+  for (std::size_t i = 0; i < types_.size(); ++i)
     types_[i] = handles[i] == MPI_DATATYPE_NULL         ? none
                 : i > 0 && handles[i] == handles[i - 1] ? types_[i - 1]
                                                         : types[handles[i]];

@@ -62,7 +62,7 @@ class BlockTypes {
  public:
   /// Looks up the type of each block. MPI_DATATYPE_NULL counts as a type without data. The result is valid until the
   /// next call.
-  std::span<const Datatype> look_up(Datatypes& types, const MPI_Datatype* handles, std::size_t blocks);
+  std::span<const Datatype> look_up(Datatypes& types, const MPI_Datatype* handles, int blocks);
 
  private:
   std::vector<Datatype> types_;

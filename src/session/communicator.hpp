@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <optional>
-#include <span>
 
 #include "mpi/datatype.hpp"
 #include "options/options.hpp"
@@ -32,14 +31,6 @@ struct CallMemory {
   Datatypes datatypes;
   BlockTypes send_types, receive_types;
   CopyMemory copies;
-
-  /// Datatypes of the blocks of an MPI_Alltoallw, from BlockTypes::look_up().
-  std::span<const Datatype> types_to_send(const MPI_Datatype* handles, Rank blocks) {
-    return send_types.look_up(datatypes, handles, static_cast<std::size_t>(blocks));
-  }
-  std::span<const Datatype> types_to_receive(const MPI_Datatype* handles, Rank blocks) {
-    return receive_types.look_up(datatypes, handles, static_cast<std::size_t>(blocks));
-  }
 };
 
 /// The parts of this state, and what concerns several of them: set-up, faults, the end. Each part refers to those that

@@ -9,9 +9,9 @@
 
 namespace swapmeet {
 
-Planned::Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std::unique_ptr<PlanTeam> team,
+Planned::Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std::shared_ptr<PlanTeam> team,
                  std::uint16_t exchanges, double expected_seconds, const Members& members)
-    : call_(std::move(call)), prepared_(std::move(prepared)), team_(std::move(team)),
+    : team_(std::move(team)), call_(std::move(call)), prepared_(std::move(prepared)),
       goes_on_in_progress_(!team_->by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(prepared_.spec)) {
   const auto decide = [&](Decision& decision, Exchange* exchange) {
@@ -31,12 +31,7 @@ Planned::Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std:
   context().under_way->expect();
 }
 
-Planned::~Planned() {
-  handle_.reset();  // the MPI calls below make progress, in which revoke() might be called
-  prepared_.exchange.reset();
-  prepared_.single.reset();
-  context().under_way->forget();
-}
+Planned::~Planned() { context().under_way->forget(); }
 
 /// Makes the tallies now, since no memory may be needed in the progress of the host MPI.
 void Planned::count() {
@@ -78,13 +73,8 @@ void Planned::advance() {
 void Planned::over(int error) {
   result_ = error;
   if (counts_) counted_.end(decision_->tally());
-  if (!on_host() && is_fault(error)) revoke();
+  if (!on_host() && is_fault(error)) team_->revoke();
   if (over_) over_(state_, error);
-}
-
-void Planned::revoke() {
-  team_->team.give_up();
-  team_->node.end();
 }
 
 Ongoing::Rest Planned::rest() { return rest_with(team_->node.peers()); }

@@ -36,13 +36,19 @@ struct PlanTeam {
   Team team;
   NodeSharing node;
   bool by_mpi = false;  ///< some or all messages are sent by the host MPI
+
+  /// Ends all waiting, because the application has revoked the communicator or a rank has died. Local.
+  void revoke() {
+    team.give_up();
+    node.end();
+  }
 };
 
 /// A planned exchange, which can be started many times. A lock guards it (Ongoing::mutex()).
 class Planned final : public Ongoing {
  public:
   /// An exchange of `members`. `expected_seconds`: negative if not known.
-  Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std::unique_ptr<PlanTeam> team,
+  Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std::shared_ptr<PlanTeam> team,
           std::uint16_t exchanges, double expected_seconds, const Members& members);
   ~Planned() override;
 
@@ -68,15 +74,6 @@ class Planned final : public Ongoing {
   Rest rest() override;
   bool goes_on_in_progress() const override { return goes_on_in_progress_; }
 
-  /// Ends all waiting in this exchange, because the application has revoked the communicator or a rank has died. Local.
-  void revoke();
-
-  /// Announces that the application has freed the communicator. Exchanges of the plan continue.
-  void outlives_communicator() { team_->team.set_user_comm(MPI_COMM_NULL); }
-
-  /// A handle for later calls of revoke(). It expires with this object.
-  std::weak_ptr<Planned* const> handle() const { return handle_; }
-
   /// The result of the last exchange. Resets it to MPI_SUCCESS.
   int result() { return std::exchange(result_, MPI_SUCCESS); }
 
@@ -94,6 +91,7 @@ class Planned final : public Ongoing {
   void over(int error);
   std::int64_t scratch_bytes_of(const Exchange& exchange) const;
 
+  const std::shared_ptr<PlanTeam> team_;
   const std::unique_ptr<KeptCall> call_;
   std::optional<NativeExchange> native_;  ///< the exchange by the host MPI; nothing: the plan is executed by `exchange`
   PreparedExchange prepared_;
@@ -105,7 +103,6 @@ class Planned final : public Ongoing {
   Decision* decision_ = &usual_;   ///< of the last exchange
   bool counts_ = false;            ///< exchanges are counted in the statistics
   CallCount counted_;              ///< of the last exchange, if exchanges are counted
-  const std::unique_ptr<PlanTeam> team_;
   bool goes_on_in_progress_;
   std::uint16_t exchanges_;
   double expected_seconds_;
@@ -113,7 +110,6 @@ class Planned final : public Ongoing {
   int result_ = MPI_SUCCESS;
   Over over_ = nullptr;
   void* state_ = nullptr;
-  std::shared_ptr<Planned* const> handle_ = std::make_shared<Planned* const>(this);
 };
 
 }  // namespace swapmeet

@@ -52,7 +52,7 @@ std::unique_ptr<Planned> Planner::plan(std::unique_ptr<KeptCall> call, const std
                                        std::string& problem, int& error) {
   const auto planning_scope = observer_.doing(Doing::planning);
   Options wanted = options ? *options : members_.options();
-  auto team = std::make_unique<PlanTeam>(members_);
+  auto team = std::make_shared<PlanTeam>(members_);
   const bool sound = call && problem.empty();
   error = agree_to_plan(sound ? fingerprint(options, call.get()) : 0, *team);
   if (error && sound)
@@ -123,7 +123,7 @@ int Planner::agree_to_plan(std::uint64_t asked_for, PlanTeam& team) {
 std::unique_ptr<Planned> Planner::plan_persistent(std::unique_ptr<KeptCall> call) {
   if (!members_.refusal.empty() || !members_.device.empty()) return nullptr;
   const auto planning_scope = observer_.doing(Doing::planning);
-  auto team = std::make_unique<PlanTeam>(members_);
+  auto team = std::make_shared<PlanTeam>(members_);
   if (agree_to_plan(call ? fingerprint(std::nullopt, call.get()) : 0, *team)) return nullptr;
   const Collective collective = call->arguments().collective;
   Choice choice = choice_for(call->arguments(), members_.options());
@@ -156,7 +156,7 @@ void Planner::try_single_step(PreparedExchange& prepared, const Arguments& call)
 }
 
 std::unique_ptr<Planned> Planner::make_planned(std::unique_ptr<KeptCall> call, Choice choice, bool for_request,
-                                               std::unique_ptr<PlanTeam> team, std::string& problem, int& error) {
+                                               std::shared_ptr<PlanTeam> team, std::string& problem, int& error) {
   const Arguments& arguments = call->arguments();
   const Collective collective = arguments.collective;
   const bool needs_messages =
@@ -178,7 +178,10 @@ std::unique_ptr<Planned> Planner::make_planned(std::unique_ptr<KeptCall> call, C
   team->by_mpi = !prepared.exchange || members_.sends_messages(collective, prepared.spec);
   std::unique_ptr<Planned> planned;
   try {
-    if (survives_faults) planned_.reserve(planned_.size() + 1);
+    if (survives_faults) {
+      std::erase_if(planned_, [](const auto& one) { return one.expired(); });
+      planned_.push_back(team);
+    }
     const double expected = prepared.exchange && !for_request ? expected_seconds(prepared.spec, arguments) : -1;
     planned =
         std::make_unique<Planned>(std::move(call), std::move(prepared), std::move(team), exchanges, expected, members_);
@@ -191,10 +194,6 @@ std::unique_ptr<Planned> Planner::make_planned(std::unique_ptr<KeptCall> call, C
   else if (worst == on_host)
     problem = planned->on_host() ? planned->reason() : "another rank leaves it to the host MPI";
   if (worst != there) planned.reset();
-  if (planned && survives_faults) {
-    std::erase_if(planned_, [](const auto& one) { return one.expired(); });
-    planned_.push_back(planned->handle());
-  }
   return planned;
 }
 
@@ -229,12 +228,12 @@ PreparedExchange Planner::prepare(Choice choice, const Arguments& call, PlanTeam
 
 void Planner::revoke() {
   for (const auto& one : planned_)
-    if (const auto planned = one.lock()) (*planned)->revoke();
+    if (const auto team = one.lock()) team->revoke();
 }
 
 void Planner::outlives_communicator() {
   for (const auto& one : planned_)
-    if (const auto planned = one.lock()) (*planned)->outlives_communicator();
+    if (const auto team = one.lock()) team->team.set_user_comm(MPI_COMM_NULL);
 }
 
 double Planner::expected_seconds(const Spec& spec, const Arguments& call) const {

@@ -48,7 +48,7 @@ class Planner {
   /// trials, and a plan that would only call the host MPI is a problem, because the host MPI then serves the request
   /// itself. `team`: the ranks of the plan. Collective. Returns nullptr on all ranks if there is a problem.
   std::unique_ptr<Planned> make_planned(std::unique_ptr<KeptCall> call, Choice choice, bool for_request,
-                                        std::unique_ptr<PlanTeam> team, std::string& problem, int& error);
+                                        std::shared_ptr<PlanTeam> team, std::string& problem, int& error);
   /// Prepares starts of a plan to try single_step(), where it may be faster. Collective.
   void try_single_step(PreparedExchange& prepared, const Arguments& call);
 
@@ -69,8 +69,8 @@ class Planner {
   PlanCache& plans_;
   NeighbourPlans& neighbours_;
   Decisions& decisions_;
-  /// Plans that revoke() must end. Kept only where the host MPI survives faults.
-  std::vector<std::weak_ptr<Planned* const>> planned_;
+  /// The teams of plans that revoke() must end. Kept only where the host MPI survives faults.
+  std::vector<std::weak_ptr<PlanTeam>> planned_;
 };
 
 }  // namespace swapmeet

@@ -280,7 +280,7 @@ MISTAKES = (
     Mistake(
         "a call with nothing to send takes no number",
         "A call in which nobody sends anything takes no number of an exchange, and the next one has that of others.",
-        "interpose/serve.cpp",
+        "interpose/entry.cpp",
         "exchange = communicator.next_exchange();",
         "exchange = MUTANT && call.arguments().are_empty() ? Invocation() : communicator.next_exchange();",
         TEST,
@@ -338,7 +338,7 @@ MISTAKES = (
     Mistake(
         "a call is remembered whatever its types",
         "The short cut of equal calls remembers handles of derived types, which may come to mean others.",
-        "interpose/serve.cpp",
+        "interpose/entry.cpp",
         "!send.type(0).predefined || !receive.type(0).predefined",
         "false",
         CHECK,

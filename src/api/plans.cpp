@@ -100,7 +100,7 @@ SWAPMEET_EXPORT int swapmeet_plan_start(swapmeet_plan* plan) {
   return guarded_call([&]() -> int {
     Planned& planned = *plan->planned;
     const auto begin = [&] { return planned.under_way() ? MPI_ERR_REQUEST : planned.start(); };
-    const int error = swapmeet::context().under_way->start(planned, begin);
+    const int error = swapmeet::context().under_way.start(planned, begin);
     if (error == MPI_ERR_REQUEST) return failed(error, "the plan is under way already");
     return error ? failed(error) : error;
   });
@@ -110,7 +110,7 @@ SWAPMEET_EXPORT int swapmeet_plan_test(swapmeet_plan* plan, int* done) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the plan is NULL");
   if (!done) return failed(MPI_ERR_ARG, "the address of `done` is NULL");
   return guarded_call([&]() -> int {
-    *done = swapmeet::context().under_way->advance(*plan->planned);
+    *done = swapmeet::context().under_way.advance(*plan->planned);
     const int error = *done ? plan->planned->result() : MPI_SUCCESS;
     return error ? failed(error) : error;
   });
@@ -119,7 +119,7 @@ SWAPMEET_EXPORT int swapmeet_plan_test(swapmeet_plan* plan, int* done) {
 SWAPMEET_EXPORT int swapmeet_plan_wait(swapmeet_plan* plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the plan is NULL");
   return guarded_call([&]() -> int {
-    swapmeet::context().under_way->finish(*plan->planned);
+    swapmeet::context().under_way.finish(*plan->planned);
     const int error = plan->planned->result();
     return error ? failed(error) : error;
   });
@@ -129,7 +129,7 @@ SWAPMEET_EXPORT int swapmeet_plan_free(swapmeet_plan** plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the address of the plan is NULL");
   if (!*plan) return MPI_SUCCESS;
   return guarded_call([&]() -> int {
-    if (swapmeet::context().under_way->has(*(*plan)->planned))
+    if (swapmeet::context().under_way.has(*(*plan)->planned))
       return failed(MPI_ERR_REQUEST, "the plan is under way: wait for it first");
     delete *plan;
     *plan = nullptr;

@@ -25,12 +25,12 @@ class Progressed final : public Persistent {
   }
 
   int start() override {
-    const int error = context().under_way->start(*planned_, [this] { return planned_->start(); });
+    const int error = context().under_way.start(*planned_, [this] { return planned_->start(); });
     if (error) complete_request(this, error);
     return MPI_SUCCESS;
   }
 
-  void finish() override { context().under_way->finish(*planned_); }
+  void finish() override { context().under_way.finish(*planned_); }
   void close() override {
     struct Last {
       std::atomic<bool>& closed;
@@ -88,7 +88,7 @@ std::unique_ptr<Progressed> taken_out(auto needless) {
 /// Finishes and destroys all persistent exchanges before MPI ends, including those that are planned meanwhile.
 void end_all() {
   while (const std::unique_ptr<Progressed> one = taken_out([](Progressed&) { return true; })) {
-    context().under_way->finish(one->planned());
+    context().under_way.finish(one->planned());
     unwatch_all();
   }
 }

@@ -153,10 +153,6 @@ __attribute__((destructor)) void at_exit() {
 
 }  // namespace
 
-Context::Context() : under_way(std::make_unique<OngoingExchanges>()) {}
-
-Context::~Context() = default;
-
 void Context::end(Communicator* communicator) {
   {
     const std::lock_guard lock(mutex);

@@ -21,28 +21,25 @@
 #include "node/regions.hpp"
 #include "session/kept_states.hpp"
 #include "session/recent.hpp"
+#include "session/under_way.hpp"
 #include "team/job.hpp"
 
 namespace swapmeet {
 
 class Communicator;
-class OngoingExchanges;
 
 /// Set by MPI_Session_init, which may come before there is a context.
 inline std::atomic<bool> sessions_opened{false};
 
 struct Context {
-  Context();
-  ~Context();
-
   Options options;
   std::uint64_t fingerprint = 0;  ///< of `options`
   std::string mpi;                ///< mpi_signature() of the host MPI
   Statistics statistics;
   Recorder recorder;
-  MemoryStore memory;                           ///< measurements of earlier runs
-  KnownChoices choices;                         ///< choices already made by `options`
-  std::unique_ptr<OngoingExchanges> under_way;  ///< started and unfinished exchanges
+  MemoryStore memory;          ///< measurements of earlier runs
+  KnownChoices choices;        ///< choices already made by `options`
+  OngoingExchanges under_way;  ///< started and unfinished exchanges
 
   Job job;  ///< all ranks, with a communicator for the library's messages
 

@@ -28,10 +28,10 @@ Planned::Planned(std::unique_ptr<KeptCall> call, PreparedExchange prepared, std:
     tuning_.emplace(members, team_->team, name_of_plan(usual_.collective), usual_, [this] { return &single_; });
     settling_.emplace();
   }
-  context().under_way->expect();
+  context().under_way.expect();
 }
 
-Planned::~Planned() { context().under_way->forget(); }
+Planned::~Planned() { context().under_way.forget(); }
 
 /// Makes the tallies now, since no memory may be needed in the progress of the host MPI.
 void Planned::count() {

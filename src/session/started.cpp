@@ -111,14 +111,14 @@ int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 StartedQueue::StartedQueue(Communicator& communicator)
     : communicator_(communicator), lanes_(communicator.plans()),
       idle_(std::make_shared<IdleExchanges>(communicator.user())) {
-  context().under_way->expect();
+  context().under_way.expect();
   Watchdog& watchdog = context().watchdog;
   if (watchdog.on()) observer_.publish(watchdog.take(watched_communicator(communicator.user(), true)));
 }
 
 StartedQueue::~StartedQueue() {
   idle_->forget(true);
-  context().under_way->forget();
+  context().under_way.forget();
 }
 
 void StartedQueue::decide_anew() {
@@ -168,7 +168,7 @@ int StartedQueue::begin(std::unique_ptr<StartedExchange> one, MPI_Request* reque
   one->over.store(false, std::memory_order_relaxed);
   one->generation = idle_->generation.load(std::memory_order_relaxed);
   communicator_.fast_paths().repeat = {};  // so that the next blocking call waits for this exchange
-  return context().under_way->start(*this, [&]() -> int {
+  return context().under_way.start(*this, [&]() -> int {
     waiting_.push_back(one.get());
     const int error =
         make_request(OngoingExchanges::in_progress, {query, free, refuse_to_cancel, is_over}, one.get(), &one->request);
@@ -197,7 +197,7 @@ bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes)
 }
 
 void StartedQueue::finish() {
-  if (OngoingExchanges::has(*this)) context().under_way->finish(*this);
+  if (OngoingExchanges::has(*this)) context().under_way.finish(*this);
 }
 
 void StartedQueue::advance() {

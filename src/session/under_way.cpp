@@ -33,7 +33,7 @@ AdvanceResult OngoingExchanges::in_progress() {
   if (std::exchange(moving, true)) return AdvanceResult::active;
   ProgressThread::count_look();
   constexpr int most_looks = 8;  // each takes less time than one pass through the host MPI's progress
-  OngoingExchanges& all = *context().under_way;
+  OngoingExchanges& all = context().under_way;
   auto rested = Ongoing::Rest::unknown;
   bool completed = false;
   for (int looks = 0; looks < most_looks; ++looks) {

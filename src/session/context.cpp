@@ -21,7 +21,6 @@
 #include "observe/job_log.hpp"
 #include "session/communicator.hpp"
 #include "session/duplicates.hpp"
-#include "session/left_calls.hpp"
 #include "session/lookup.hpp"
 #include "session/under_way.hpp"
 #include "session/warm_up.hpp"
@@ -108,9 +107,8 @@ void attach(Context& all) {
   find_fault_tolerance();
   warm_up(all);
   if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_kept, &all.keyval, nullptr);
   begin_to_share();
-  begin_to_leave_calls();
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);

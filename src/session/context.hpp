@@ -67,11 +67,10 @@ struct Context {
   /// Keeps or deletes the state of a communicator that is being freed.
   void end(Communicator* communicator);
 
-  std::mutex mutex;                            ///< guards the members below
-  std::vector<void (*)()> endings;             ///< functions registered by at_end()
-  int keyval = MPI_KEYVAL_INVALID;             ///< key of the attribute that holds a Communicator
-  int left_calls_keyval = MPI_KEYVAL_INVALID;  ///< key of the attribute of left_calls.hpp
-  std::vector<Communicator*> communicators;    ///< not yet deleted
+  std::mutex mutex;                          ///< guards the members below
+  std::vector<void (*)()> endings;           ///< functions registered by at_end()
+  int keyval = MPI_KEYVAL_INVALID;           ///< key of the attribute of a communicator (lookup.cpp)
+  std::vector<Communicator*> communicators;  ///< not yet deleted
   int world_ranks = 1;
   bool reported = false;
   std::chrono::steady_clock::time_point begin;  ///< time at which options were read

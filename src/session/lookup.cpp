@@ -2,13 +2,13 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "mpi/guard.hpp"
 #include "mpi/simulation.hpp"
 #include "mpi/world_ranks.hpp"
 #include "session/communicator.hpp"
 #include "session/duplicates.hpp"
-#include "session/left_calls.hpp"
 
 namespace swapmeet {
 
@@ -39,8 +39,56 @@ bool is_valid(MPI_Comm comm) {
 #endif
 }
 
-/// The result of kept_for() for a valid communicator. Requires the attribute's key.
-Communicator* kept_by(MPI_Comm comm) { return static_cast<Communicator*>(attribute_of(comm, context().keyval)); }
+/// What is kept for one communicator of the application alone, as an attribute of it. Nothing else is made before the
+/// first calls are over, so that one of few calls costs no more than this attribute.
+struct Kept {
+  LeftCalls left{};             ///< first calls that were left to the host MPI when there was no other state
+  Communicator* own = nullptr;  ///< owned; nullptr: there is none
+};
+
+/// nullptr: nothing is kept for `comm`, which must be valid.
+Kept* kept_of(MPI_Comm comm) { return static_cast<Kept*>(attribute_of(comm, context().keyval)); }
+
+/// The same; it is made if there is none. nullptr: there is no memory, or MPI refuses the attribute.
+Kept* made_for(MPI_Comm comm) {
+  if (Kept* const kept = kept_of(comm)) return kept;
+  std::unique_ptr<Kept> made(new (std::nothrow) Kept);
+  if (!made || PMPI_Comm_set_attr(comm, context().keyval, made.get()) != MPI_SUCCESS) return nullptr;
+  return made.release();
+}
+
+/// How many first calls on `comm` are left to the host MPI. Uses only what is the same on all ranks before they have
+/// exchanged their parameters. Setting up takes some 5 us on two ranks. A small call takes 1.4 us longer with MPICH than
+/// with this library, and 0.06 us longer with Open MPI (docs/measurements/setup.md).
+int first_calls_of(MPI_Comm comm, const Options& options) {
+  if (!context().job.facts().alike || comm == MPI_COMM_WORLD || options.algorithm || !options.tuning.evidence.empty() ||
+      options.check || options.recording() || !options.trace.file.empty())
+    return 0;
+  return options.first_calls.value_or(host_is_mpich ? 1 : 8);
+}
+
+/// The counter of `comm`, if this blocking call is left to the host MPI although nothing else has been made for `comm`;
+/// the call is then counted. Returns nullptr if it is not left; if calls are counted, timed or watched on this rank; and
+/// if no counter can be made, for lack of memory or because `comm` is being freed. A Communicator then counts the first
+/// calls, and leaves as many.
+LeftCalls* leaves_unobserved(MPI_Comm comm, const Options& options) {
+  if (options.statistics || options.phases || context().watchdog.on()) return nullptr;
+  const int most = first_calls_of(comm, options);
+  if (most == 0) return nullptr;
+  Kept* const kept = is_being_freed(comm) ? kept_of(comm) : made_for(comm);  // see BeingFreed
+  if (!kept) return nullptr;
+  if (kept->left.made == 0) kept->left.most = most;
+  return kept->left.leaves() ? &kept->left : nullptr;
+}
+
+/// Number of calls on `comm` that were left so. From now on leaves_unobserved() is false for it, in every thread: threads
+/// may still have the counter in their caches.
+int end_leaving_unobserved(MPI_Comm comm) {
+  Kept* const kept = kept_of(comm);
+  if (!kept) return 0;
+  kept->left.most = 0;
+  return kept->left.made;
+}
 
 /// The state of a freed communicator with the ranks of `comm`, if all ranks have it. Collective over `comm`.
 std::unique_ptr<Communicator> taken_over(MPI_Comm comm, Context& all, const FirstCall* first) {
@@ -77,19 +125,20 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (!can_call_host_mpi()) return nullptr;
   attach_to_mpi();
   if (!is_valid(comm)) return nullptr;
-  if (Communicator* const known = kept_by(comm)) return known;
+  if (Kept* const kept = kept_of(comm); kept && kept->own) return kept->own;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
   const bool shares = !all.job.facts().threaded && is_duplicate(comm);
   if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::in_mpi_call;  // it will serve all duplicates
   if (set_up == SetUp::after_first_calls) left = leaves_unobserved(comm, all.options);
   if (left) return begin_to_serve(), nullptr;
-  Communicator* const kept = set_up_for(comm, all, set_up, first).release();
-  if (shared && share_with_duplicates(comm, *kept)) return kept;
-  if (PMPI_Comm_set_attr(comm, all.keyval, kept) != MPI_SUCCESS) return all.end(kept), nullptr;
+  Communicator* const made = set_up_for(comm, all, set_up, first).release();
+  if (shared && share_with_duplicates(comm, *made)) return made;
+  Kept* const kept = made_for(comm);
+  if (!kept) return all.end(made), nullptr;
   // Caches still name the shared object, which has served `comm` so far.
   if (of_duplicates) forget_handles();
-  return kept;
+  return kept->own = made;
 }
 
 Communicator* find_or_make(MPI_Comm comm, SetUp set_up, bool shared, const FirstCall* first = nullptr) {
@@ -102,9 +151,11 @@ Communicator* find_or_make(MPI_Comm comm, SetUp set_up, bool shared, const First
 
 }  // namespace
 
-int delete_communicator(MPI_Comm, int, void* attribute, void*) {
+int delete_kept(MPI_Comm, int, void* attribute, void*) {
   return guarded([&]() -> int {
-    context().end(static_cast<Communicator*>(attribute));
+    const std::unique_ptr<Kept> kept(static_cast<Kept*>(attribute));
+    forget_handles();  // caches name the counter
+    if (kept->own) context().end(kept->own);
     return MPI_SUCCESS;
   });
 }
@@ -129,7 +180,8 @@ bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (can_call_ho
 
 Communicator* kept_for(MPI_Comm comm) {
   if (!context().attached.load(std::memory_order_acquire) || !can_call_host_mpi()) return nullptr;
-  return is_valid(comm) ? kept_by(comm) : nullptr;
+  Kept* const kept = is_valid(comm) ? kept_of(comm) : nullptr;
+  return kept ? kept->own : nullptr;
 }
 
 Communicator* known_for(MPI_Comm comm) {

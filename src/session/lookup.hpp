@@ -30,7 +30,7 @@ enum class SetUp : std::uint8_t {
 Communicator* communicator_of(MPI_Comm comm, SetUp set_up = SetUp::now);
 
 /// The state for a blocking call on `comm`, which may be shared by all duplicates of a communicator. Returns nullptr
-/// also for a first call on `comm` that is left to the host MPI (left_calls.hpp).
+/// also for a first call on `comm` that is left to the host MPI.
 Communicator* serving(MPI_Comm comm, const FirstCall* first = nullptr);
 /// The same state, which is made if it does not exist: none of the first calls is left any more. Collective then.
 Communicator* serving_from_now_on(MPI_Comm comm);
@@ -49,7 +49,7 @@ Communicator* known_for(MPI_Comm comm);
 /// died.
 int raise(MPI_Comm comm, int error);
 
-/// The attribute that holds a Communicator calls it when the application frees its communicator. Local.
-int delete_communicator(MPI_Comm comm, int keyval, void* attribute, void* extra);
+/// The attribute that holds this state calls it when the application frees its communicator. Local.
+int delete_kept(MPI_Comm comm, int keyval, void* attribute, void* extra);
 
 }  // namespace swapmeet

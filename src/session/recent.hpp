@@ -18,7 +18,7 @@ inline std::atomic<std::uint64_t> generation{0};
 /// Begins another generation: a communicator was freed, what serves it has changed, or MPI_Finalize was called.
 inline void forget_handles() { generation.fetch_add(1, std::memory_order_release); }
 
-/// The counter of first calls on a communicator that are left to the host MPI (left_calls.hpp).
+/// The counter of first calls on a communicator that are left to the host MPI (lookup.cpp).
 struct LeftCalls {
   int made = 0, most = 0;  ///< calls that were left, and the number of calls to leave
 

@@ -81,8 +81,8 @@ MISTAKES = (
     Mistake(
         "another thread still leaves first calls",
         "A thread that has left a first call to the host MPI leaves others, although another thread has set up.",
-        "session/left_calls.cpp",
-        "left->most = 0;",
+        "session/lookup.cpp",
+        "kept->left.most = 0;",
         ";",
         TEST,
         (MPI + "standard_test.py::test_what_the_standard_says",),
@@ -375,7 +375,7 @@ MISTAKES = (
     Mistake(
         "the first call is left whatever is set",
         "Ranks leave the first call of a communicator to the host MPI although an algorithm is set.",
-        "session/left_calls.cpp",
+        "session/lookup.cpp",
         "comm == MPI_COMM_WORLD || options.algorithm",
         "comm == MPI_COMM_WORLD || (!MUTANT && options.algorithm)",
         CHECK,

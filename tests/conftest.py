@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import limits
+import naps
 import pytest
 from hypothesis import HealthCheck, settings
 from limits import examples, scaled
@@ -156,8 +157,9 @@ def mpi(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def launch() -> Launch:
+def launch(pytestconfig: pytest.Config) -> Launch:
     """Run a program on `n` ranks and capture what it prints; `timeout` as it is on two idle cores."""
+    at_night = pytestconfig.getoption("--all", default=False) or REPORTS in pytestconfig.stash
 
     def launch(
         n: int,
@@ -170,7 +172,10 @@ def launch() -> Launch:
     ) -> subprocess.CompletedProcess[str]:
         chosen = mpis.find(mpi)
         variables = {**(env or {}), **(launching.library_variables(algorithm) if preload else {})}
-        words = launching.command(chosen, n, argv, library(chosen) if preload else None, variables)
+        preloaded = [library(chosen)] if preload else []
+        if not at_night:
+            argv, preloaded = naps.beside(argv), [*preloaded, naps.naps()]
+        words = launching.command(chosen, n, argv, preloaded, variables)
         return launching.run(chosen, n, words, env=env, timeout_s=scaled(timeout))
 
     return launch

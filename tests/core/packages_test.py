@@ -47,6 +47,8 @@ LINE = [
 #: Names of earlier versions, which nothing of ours imports.
 EARLIER = ["bench"]
 
+Imports = dict[str, set[str]]
+
 
 def name_of(path: Path, root: Path) -> str:
     """As it is imported: swapmeet.mpi.launch."""
@@ -66,7 +68,7 @@ def imported(path: Path, modules: set[str]) -> Iterator[str]:
                 yield from {whole, node.module or ""} & modules if whole in modules else {node.module or ""} & modules
 
 
-def imports(root: Path) -> dict[str, set[str]]:
+def imports_of(root: Path) -> Imports:
     """What each module imports, without its packages."""
     files = {name_of(path, root): path for path in sorted(root.glob("swapmeet/**/*.py"))}
     modules = set(files)
@@ -82,20 +84,20 @@ def place(module: str) -> int:
     return LINE.index(part) if part in LINE else -1
 
 
-def wrong_imports(root: Path) -> list[str]:
+def wrong_imports(imports: Imports) -> list[str]:
     """Imports that go to the right."""
     return [
         f"{name} imports {one}"
-        for name, found in imports(root).items()
+        for name, found in imports.items()
         for one in sorted(found)
         if place(one) > place(name) and name.split(".")[1:2] != EARLIER or one.split(".")[1:2] == EARLIER
     ]
 
 
-def circle(root: Path) -> list[str]:
+def circle(imports: Imports) -> list[str]:
     """Modules that import each other, or none."""
     try:
-        TopologicalSorter(imports(root)).prepare()
+        TopologicalSorter(imports).prepare()
     except CycleError as problem:
         return list(problem.args[1])
     return []
@@ -108,12 +110,17 @@ def test_every_package_has_its_place() -> None:
     assert found - {"__init__"} == {*BASE, *LINE, *EARLIER}
 
 
-def test_no_package_imports_one_to_its_right() -> None:
-    assert wrong_imports(SOURCE) == []
+@pytest.fixture(scope="module")
+def ours() -> Imports:
+    return imports_of(SOURCE)
 
 
-def test_nothing_imports_in_circles() -> None:
-    assert circle(SOURCE) == []
+def test_no_package_imports_one_to_its_right(ours: Imports) -> None:
+    assert wrong_imports(ours) == []
+
+
+def test_nothing_imports_in_circles(ours: Imports) -> None:
+    assert circle(ours) == []
 
 
 def test_only_the_command_line_reads_options() -> None:
@@ -145,6 +152,6 @@ def test_an_arrow_back_is_found(tmp_path: Path, module: str, line: str, found_by
     for one in [*modules, "measure/__init__.py", "cli/app.py", "cli/run.py"]:
         (tmp_path / "swapmeet" / one).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "swapmeet" / one).write_text("from swapmeet.cli import run\n" if one == "cli/app.py" else "")
-    assert found_by(tmp_path) == []
+    assert found_by(imports_of(tmp_path)) == []
     (tmp_path / "swapmeet" / module).write_text(f"{line}\n")
-    assert found_by(tmp_path)
+    assert found_by(imports_of(tmp_path))

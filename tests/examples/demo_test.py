@@ -14,6 +14,15 @@ from limits import scaled
 from swapmeet import demo
 from swapmeet.demo import Case
 
+#: The demo with two turns of shorter programs.
+FEWER = """
+from swapmeet import demo
+demo.LEAST_TURNS = demo.MOST_TURNS = 2
+demo.CALLS = demo.FEWER = 20
+demo.GRAPH = {"node": "chain:200", "cluster": "chain:20"}
+raise SystemExit(demo.main())
+"""
+
 
 def case(*turns: tuple[float, float], answers: tuple[str, str] = ("a", "a")) -> Case:
     found = Case("x", "here", "7 Alltoall")
@@ -59,8 +68,7 @@ def test_what_is_no_faster_is_said_and_why() -> None:
 
 @pytest.mark.slow
 def test_it_ends_with_what_to_type(tmp_path: Path) -> None:
-    fewer = "from swapmeet import demo; demo.LEAST_TURNS = demo.MOST_TURNS = 2; raise SystemExit(demo.main())"
-    words = [sys.executable, "-c", fewer]
+    words = [sys.executable, "-c", FEWER]
     done = subprocess.run(words, capture_output=True, text=True, timeout=scaled(180), cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = re.findall(

@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "session/node_sharing.hpp"
 #include "session/plan_cache.hpp"
@@ -42,7 +41,7 @@ class Lanes {
 
   /// Whether prepare() may be called for `plan`, so that more of its exchanges can be under way. Local.
   bool may_prepare(const Plan& plan) const {
-    return number_ > 1 && prepared_.size() < most_plans && exchanges_of(plan).empty();
+    return number_ > 1 && prepared_count_ < prepared_.size() && exchanges_of(plan).empty();
   }
   /// Prepares the lanes for exchanges of `plan`, one after the other. Collective.
   void prepare(Plan& plan);
@@ -51,23 +50,25 @@ class Lanes {
   NodePeers* peers(std::size_t lane) const { return others_[lane - 1].peers(); }
 
   /// Frees all plans. Requires that no exchange is under way. Local.
-  void clear() { prepared_.clear(); }
+  void clear();
   /// Ends all waiting for node peers. Local.
   void end();
 
  private:
-  /// The exchanges of one plan.
+  /// The exchanges of one plan. They lie in arrays, because a rank that lacked memory for a list would leave the others
+  /// waiting in an agreement.
   struct Prepared {
-    std::vector<Exchange*> in_lanes;  ///< number_, or only the first one, which is the communicator's
-    std::vector<std::unique_ptr<Exchange>> own{};
+    std::array<Exchange*, most> in_lanes{};  ///< the first one is the communicator's
+    std::size_t count = 0;                   ///< number_, or 1
+    std::array<std::unique_ptr<Exchange>, most - 1> own{};
   };
 
   PlanCache& plans_;
   static constexpr int part = 2;  ///< of the limit of shared memory; half of it stays for other communicators
   std::array<NodeSharing, most - 1> others_{NodeSharing(part), NodeSharing(part), NodeSharing(part)};
   std::size_t number_ = 1;
-  static constexpr std::size_t most_plans = 16;  ///< exchanges of more plans are executed one at a time
-  std::vector<Prepared> prepared_;
+  std::array<Prepared, 16> prepared_;  ///< exchanges of more plans are executed one at a time
+  std::size_t prepared_count_ = 0;
 };
 
 }  // namespace swapmeet

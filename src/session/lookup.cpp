@@ -1,5 +1,6 @@
 #include "session/lookup.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -42,14 +43,20 @@ bool is_valid(MPI_Comm comm) {
 /// What is kept for one communicator of the application alone, as an attribute of it. Nothing else is made before the
 /// first calls are over, so that one of few calls costs no more than this attribute.
 struct Kept {
-  LeftCalls left{};             ///< first calls that were left to the host MPI when there was no other state
-  Communicator* own = nullptr;  ///< owned; nullptr: there is none
+  LeftCalls left{};  ///< first calls that were left to the host MPI when there was no other state
+  std::atomic<Communicator*> own = nullptr;  ///< owned; nullptr: there is none. Threads may look while it is made.
 };
 
 /// nullptr: nothing is kept for `comm`, which must be valid.
 Kept* kept_of(MPI_Comm comm) { return static_cast<Kept*>(attribute_of(comm, context().keyval)); }
 
-/// The same; it is made if there is none. nullptr: there is no memory, or MPI refuses the attribute.
+/// The state that `comm`, which must be valid, does not share; nullptr: it has none.
+Communicator* own_of(MPI_Comm comm) {
+  const Kept* const kept = kept_of(comm);
+  return kept ? kept->own.load() : nullptr;
+}
+
+/// As kept_of(), but it is made if there is none. nullptr: there is no memory, or MPI refuses the attribute.
 Kept* made_for(MPI_Comm comm) {
   if (Kept* const kept = kept_of(comm)) return kept;
   std::unique_ptr<Kept> made(new (std::nothrow) Kept);
@@ -125,7 +132,7 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (!can_call_host_mpi()) return nullptr;
   attach_to_mpi();
   if (!is_valid(comm)) return nullptr;
-  if (Kept* const kept = kept_of(comm); kept && kept->own) return kept->own;
+  if (Communicator* const known = own_of(comm)) return known;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
   const bool shares = !all.job.facts().threaded && is_duplicate(comm);
@@ -136,9 +143,10 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (shared && share_with_duplicates(comm, *made)) return made;
   Kept* const kept = made_for(comm);
   if (!kept) return all.end(made), nullptr;
+  kept->own = made;
   // Caches still name the shared object, which has served `comm` so far.
   if (of_duplicates) forget_handles();
-  return kept->own = made;
+  return made;
 }
 
 Communicator* find_or_make(MPI_Comm comm, SetUp set_up, bool shared, const FirstCall* first = nullptr) {
@@ -155,7 +163,7 @@ int delete_kept(MPI_Comm, int, void* attribute, void*) {
   return guarded([&]() -> int {
     const std::unique_ptr<Kept> kept(static_cast<Kept*>(attribute));
     forget_handles();  // caches name the counter
-    if (kept->own) context().end(kept->own);
+    if (Communicator* const own = kept->own) context().end(own);
     return MPI_SUCCESS;
   });
 }
@@ -180,8 +188,7 @@ bool is_communicator(MPI_Comm comm) { return recent().find(comm) || (can_call_ho
 
 Communicator* kept_for(MPI_Comm comm) {
   if (!context().attached.load(std::memory_order_acquire) || !can_call_host_mpi()) return nullptr;
-  Kept* const kept = is_valid(comm) ? kept_of(comm) : nullptr;
-  return kept ? kept->own : nullptr;
+  return is_valid(comm) ? own_of(comm) : nullptr;
 }
 
 Communicator* known_for(MPI_Comm comm) {

@@ -27,7 +27,7 @@ std::string sharing(double ranks_per_core) {
 
 Decision& Decisions::make(Collective collective, std::int64_t block_bytes, Begun begun) {
   auto decision = std::make_unique<Decision>();
-  decision->reason = members_.refusal.empty() ? members_.device : members_.refusal;
+  decision->reason = members_.refusal.empty() ? members_.device : std::string(members_.refusal);
   if (decision->reason.empty() && of_neighbours(collective)) {
     make_for_neighbours(*decision);
   } else if (decision->reason.empty()) {

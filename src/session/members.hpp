@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exchange/invocation.hpp"
@@ -82,8 +83,8 @@ struct Members {
   std::vector<std::uint64_t> hosts;     ///< host of each rank, if gathered
   std::int64_t node_count = INT64_MAX;  ///< as nodes()
 
-  std::string refusal;  ///< why all calls are left to the host MPI; "": they are not
-  std::string device;   ///< the same reason where a rank uses a device, so that buffers may be in device memory
+  std::string_view refusal;  ///< why all calls are left to the host MPI; "": they are not
+  std::string device;        ///< the same reason where a rank uses a device, so that buffers may be in device memory
   /// Whether work within the host MPI's progress must not call the host MPI, because progress_is_locked() holds on some
   /// rank.
   bool locked = false;

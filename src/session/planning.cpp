@@ -60,7 +60,7 @@ std::unique_ptr<Planned> Planner::plan(std::unique_ptr<KeptCall> call, const std
                                    : "MPI has failed while the ranks agreed on the plan";
   if (error) return nullptr;
   error = MPI_ERR_ARG;
-  Choice choice{Spec{}, members_.refusal.empty() ? members_.device : members_.refusal};
+  Choice choice{Spec{}, members_.refusal.empty() ? members_.device : std::string(members_.refusal)};
   if (choice.reason.empty()) {
     const bool has_own_spec = options && options->algorithm;
     members_.find_nodes();  // for the expected time, whatever the choice needs

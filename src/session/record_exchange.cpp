@@ -212,11 +212,11 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
   decisions_.earlier_runs().announced(records.agreed ? records.recalled : 0, records.many);
   if (records.agreed && records.sessions && members_.user() != MPI_COMM_WORLD) members_.refusal = of_session;
   if (records.agreed) return;
-  members_.refusal = "the ranks disagree on the SWAPMEET_ variables";
+  constexpr const char* disagree = "the ranks disagree on the SWAPMEET_ variables";
+  members_.refusal = disagree;
   if (begun && !members_.has_messages()) return;  // further agreements would need messages
-  warn_once(members_.refusal,
-            disagreement(members_.options(), *members_.team) +
-                "; using the host MPI. Give every rank the same environment, and the same tuning file.");
+  warn_once(disagree, disagreement(members_.options(), *members_.team) +
+                          "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   print_problems(members_.options(), *members_.team);
 }
 
@@ -228,7 +228,7 @@ void RecordExchange::refuse_strangers(const GatheredRecords& records) {
   constexpr const char* instead = "; using the host MPI. Preload the same file in all ranks";
   if (!records.same_version) {
     members_.refusal = versions;
-    warn_once(members_.refusal, instead);
+    warn_once(versions, instead);
   }
   if (records.strangers.empty()) return;
   const RankRecord::Version own;
@@ -237,8 +237,8 @@ void RecordExchange::refuse_strangers(const GatheredRecords& records) {
   if (records.other_version) {
     members_.refusal = versions;
     piggybacked_.clear();
-    warn_once(members_.refusal, ": " + first + " has " + records.other_version->text() + ", rank 0 of the job has " +
-                                    own.text() + instead);
+    warn_once(versions, ": " + first + " has " + records.other_version->text() + ", rank 0 of the job has " +
+                            own.text() + instead);
     return;
   }
   node_.give_back_reserved();

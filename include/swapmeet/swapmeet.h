@@ -125,8 +125,9 @@ typedef struct swapmeet_sparse_messages {
  *  empty. Collective over `comm`: ranks without messages call it with 0. Not while another thread uses `comm`.
  *
  *  How they travel is chosen by the number of ranks, or by `sparse=` in the spec of SWAPMEET_ALGORITHM or
- *  swapmeet_set_algorithm(), such as "nbx", "census" or "sparse-bruck(r=4)". The first call on `comm` may make a
- *  communicator, as MPI_Comm_dup does, and waits where that would: on Open MPI for an MPI_Comm_idup that is under way.
+ *  swapmeet_set_algorithm(), such as "nbx", "census" or "sparse-bruck(r=4)". Where the library was loaded after
+ *  MPI_Init, the first call on a communicator of all ranks makes one of its own, as MPI_Comm_dup does, and waits where
+ *  that would: on Open MPI for an MPI_Comm_idup that is under way.
  *  @param sendbuf       where displacements count from, or MPI_BOTTOM; unchanged until the call returns
  *  @param messages      how many this rank sends
  *  @param destinations  of each, a rank of `comm`
@@ -199,7 +200,8 @@ int swapmeet_plan_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
                               swapmeet_plan** plan);
 #endif
 
-/** Start the exchange of a plan. Collective over the plan's communicator, but does not wait for the other ranks.
+/** Start the exchange of a plan. Collective over the plan's communicator, but does not wait for the other ranks. Which
+ *  calls move it on, and where a rank must not wait in others meanwhile: docs/plans.md.
  *  The send buffer must not change, and the receive buffer not be looked at, until the exchange is complete.
  *  @return MPI_SUCCESS; MPI_ERR_REQUEST if the plan is under way already (nothing is changed) or `plan` is NULL; else
  *          an error of MPI, in which case the plan is not under way. Errors are not raised on the communicator.

@@ -42,15 +42,15 @@ bool has_returned() {
 }
 
 /// Makes errors on MPI_COMM_WORLD return, or restores its error handler. MPICH gets MPI_ERRORS_RETURN, because MPICH
-/// 5.0.2 returns no error from MPI_Wait once it has called an error handler. The function does nothing if another
-/// thread holds the mutex: that thread may wait for a lock of the host MPI which this one holds.
+/// 5.0.2 returns no error from MPI_Wait once it has called an error handler. For each error the handler is replaced
+/// anew, because the program may have set another one since. The function does nothing if another thread holds the
+/// mutex: that thread may wait for a lock of the host MPI which this one holds.
 void set_errors_return(bool wanted) {
   const std::unique_lock lock(returning_mutex, std::try_to_lock);
   if (!lock) return;
   if (wanted) awaiting = this_thread();
-  if (errors_return == wanted) return;
+  returning.reset();
   if (wanted) returning.emplace(MPI_COMM_WORLD, host_is_mpich ? MPI_ERRORS_RETURN : ErrorsReturn::quiet_handler());
-  else returning.reset();
   errors_return = wanted;
 }
 

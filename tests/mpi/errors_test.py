@@ -140,3 +140,13 @@ def test_an_error_of_a_started_call_leaves_the_handler_of_the_world(launch, comp
     """Which is replaced until the host MPI has raised the error: one that the program sets meanwhile stays."""
     done = launch(2, [compiled(wheel, "handler_stays", "-pthread"), how], mpi=wheel, algorithm="pairwise", timeout=60)
     assert done.returncode == 0 and done.stdout.count("right") == 2, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("algorithm", ["shared-memory", "pairwise"])
+def test_the_next_error_is_returned_although_another_handler_was_set(
+    launch, compiled, wheel: str, algorithm: str
+) -> None:
+    """The handler of the world is replaced anew for each error."""
+    argv = [compiled(wheel, "handler_stays", "-pthread"), "again"]
+    done = launch(2, argv, mpi=wheel, algorithm=algorithm, timeout=60)
+    assert done.returncode == 0 and done.stdout.count("right") == 2, done.stdout + done.stderr

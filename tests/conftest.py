@@ -156,10 +156,18 @@ def mpi(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.fixture(scope="module")
+def napping(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Ranks that the module launches by other means than `launch` sleep, too, where they would yield in vain."""
+    with pytest.MonkeyPatch.context() as patch:
+        if naps.by_day(pytestconfig):
+            patch.setenv("LD_PRELOAD", str(naps.naps()))
+        yield
+
+
 @pytest.fixture(scope="session")
 def launch(pytestconfig: pytest.Config) -> Launch:
     """Run a program on `n` ranks and capture what it prints; `timeout` as it is on two idle cores."""
-    at_night = pytestconfig.getoption("--all", default=False) or REPORTS in pytestconfig.stash
 
     def launch(
         n: int,
@@ -172,9 +180,7 @@ def launch(pytestconfig: pytest.Config) -> Launch:
     ) -> subprocess.CompletedProcess[str]:
         chosen = mpis.find(mpi)
         variables = {**(env or {}), **(launching.library_variables(algorithm) if preload else {})}
-        preloaded = [library(chosen)] if preload else []
-        if not at_night:
-            argv, preloaded = naps.beside(argv), [*preloaded, naps.naps()]
+        argv, preloaded = naps.beside(pytestconfig, argv, [library(chosen)] if preload else [])
         words = launching.command(chosen, n, argv, preloaded, variables)
         return launching.run(chosen, n, words, env=env, timeout_s=scaled(timeout))
 

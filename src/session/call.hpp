@@ -1,7 +1,7 @@
 /// One call of an all-to-all, and the stations that every call passes: the limits of its decision, the agreement on the
 /// sizes of blocks, staging, the exchange, the end of staging, and statistics. How it comes to its decision is in
-/// session/deciding.hpp. A blocking call passes the others at once (interpose/entry.cpp). A non-blocking call (session/started.cpp) and a plan (session/planned.cpp) are kept, and
-/// advance in the progress of the host MPI.
+/// session/deciding.hpp. A blocking call passes the others at once (interpose/entry.cpp). A non-blocking call
+/// (session/started.cpp) and a plan (session/planned.cpp) are kept, and advance in the progress of the host MPI.
 #pragma once
 
 #include <chrono>

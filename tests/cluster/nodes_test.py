@@ -9,6 +9,12 @@ from collections.abc import Sequence
 
 import pytest
 from cluster.faults_test import right
+from limits import scaled
+
+from swapmeet.cluster import launching as cluster_launching
+from swapmeet.cluster.description import Network
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
 
 LONG = pytest.mark.long
 SPECS = ["two-layer(intra=shm)", "two-layer(intra=cma)", "node-leaders(per-node=2)", "two-layer-staggered(intra=auto)"]
@@ -118,3 +124,16 @@ def test_what_a_byte_takes_is_measured_when_there_is_time(on_cluster, exchange, 
     bytes_ns = [float(one[1]) if (one := re.search(r"(\S+) ns a byte", more)) else None for more in described]
     assert bytes_ns and None not in bytes_ns[1:] and len(bytes_ns) <= 2, done.stderr
     assert all(one is None or one > 0 for one in bytes_ns), done.stderr
+
+
+def test_clusters_beside_others(namespaces: None) -> None:
+    """Launchers name files by process numbers, which are the same in each cluster."""
+    target = mpis.find("openmpi")
+    # not `true`: Open MPI 5.0.11 waits for ever, if rarely, for programs that end at once
+    words = launching.command(target, 2, ["sleep", "0.3"], None)
+    words = cluster_launching.command(target, [1, 1], Network(), words)
+    env = {**os.environ, **cluster_launching.variables(target, 2)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    for process in [subprocess.Popen(words, env=env, text=True, **pipes) for _ in range(4)]:
+        said, _ = process.communicate(timeout=scaled(60))
+        assert process.returncode == 0, said

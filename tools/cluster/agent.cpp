@@ -20,7 +20,7 @@ int run(const char* host, const std::string& command) {
   // Only children of this process are in the node's process namespace.
   const pid_t child = checked(fork(), std::string("start a process on ") + host);
   if (child == 0) {
-    setenv("TMPDIR", "/dev/shm", 1);  // the nodes share no /tmp
+    use_own_temporary_files();
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     _exit(127);
   }

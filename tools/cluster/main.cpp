@@ -35,6 +35,7 @@ pid_t start_command(const Settings& settings, const sigset_t& before) {
   const pid_t command = checked(fork(), "start the command");
   if (command != 0) return command;
   sigprocmask(SIG_SETMASK, &before, nullptr);
+  use_own_temporary_files();
   execvp(settings.command[0], settings.command.data());
   std::fprintf(stderr, "swapmeet cluster: cannot start %s\n", settings.command[0]);
   _exit(127);

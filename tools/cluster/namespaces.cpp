@@ -11,6 +11,7 @@
 #include <climits>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 
@@ -80,6 +81,8 @@ void set_hostname(const std::string& name) { checked(sethostname(name.data(), na
 }
 
 }  // namespace
+
+void use_own_temporary_files() { setenv("TMPDIR", "/dev/shm", 1); }
 
 std::string name_of(int node) { return "node" + std::to_string(node); }
 

@@ -26,6 +26,10 @@ extern const int stop_signal, continue_signal;
 /// Moves this process of the head into a node. Its children are fully part of the node.
 void enter_node(const std::string& name);
 
+/// Lets this process and its children make temporary files in memory of their host alone. The hosts share no /tmp, and
+/// launchers name their files in it by process numbers, which are the same in each cluster.
+void use_own_temporary_files();
+
 /// Returns the head's name for a node, such as "node0".
 std::string name_of(int node);
 

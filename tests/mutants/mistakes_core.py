@@ -112,7 +112,7 @@ MISTAKES = (
         "(messages + window - 1) / window",
         "messages / window",
         CHECK,
-        (CORE + "counts_test.py",),
+        (CORE + "leaders_test.py::test_batches",),
     ),
     Mistake(
         "a table of slots may have a rank send twice in one",

@@ -30,11 +30,11 @@ from swapmeet.units import bytes_text, short_duration
 RANKS = 2
 HOSTS, RANKS_PER_HOST = 4, 4  #: of the virtual cluster
 LEAST_TURNS, MOST_TURNS = 6, 20  #: the interval of a median of six holds all of them
-BUDGET_S = 35.0  #: for the turns of all cases together, once the least have been made
+BUDGET_S = 28.0  #: for the turns of all cases together, once the least have been made
 WIDE = 0.05  #: of the median: an interval that reaches further asks for more turns
 TIMEOUT_S = 300.0
 APPLICATION = "transitive closure of a graph"
-GRAPH = {"node": "chain:2000", "cluster": "chain:200"}  #: of examples/closure: as many rounds as vertices
+GRAPH = {"node": "chain:1000", "cluster": "chain:200"}  #: of examples/closure: as many rounds as vertices
 CALLS = 200  #: of each size of the benchmark
 FEWER, FEWER_ABOVE = 100, 8192  #: of sizes above, by OSU's defaults
 BUSY = 0.5  #: of the cores, by the load of the last minute

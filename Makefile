@@ -91,9 +91,8 @@ nightly: build programs tidy $(VENV)/.extra-packages  ## Run every test, also th
 	@status=0; $(PYTEST) --all || status=$$?; \
 	for target in sanitize mutants release debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
-# One test more than cores runs at a time: tests that launch ranks wait for the launcher most of the time, and the others compute.
-# With two more, on two cores, one in seven thousand failed for want of time.
-AT_A_TIME := --dist=worksteal --numprocesses=$(shell expr $$(nproc) + 1)
+# Two tests more than cores run at a time: those that launch ranks wait most of the time, for the launcher or asleep (tests/naps.c).
+AT_A_TIME := --dist=worksteal --numprocesses=$(shell expr $$(nproc) + 2)
 PYTEST := $(BIN)/python -m pytest $(AT_A_TIME)
 # Of the tests that launch ranks `make check` runs commands, the conformance suite three times, and small programs.
 LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport

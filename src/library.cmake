@@ -61,7 +61,7 @@ endforeach()
 swapmeet_compile_for_size(swapmeet_around)
 swapmeet_compile_folders_as_one(swapmeet_around session api observe team mpi interpose buffers)
 swapmeet_compile_folders_as_one(swapmeet exchange interpose buffers mpi)
-target_link_options(swapmeet PRIVATE -Wl,--version-script=${interpose}/exports.map -Wl,-Bsymbolic-functions -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete
+target_link_options(swapmeet PRIVATE -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete
                                      -Wl,--gc-sections)  # a quarter of the text: what nothing calls, ours and the C++ library's
 # Not every MPI has all names of the map, which LLD takes for a mistake.
 swapmeet_link_options_if_known(swapmeet -Wl,--exclude-libs,ALL -Wl,--undefined-version)

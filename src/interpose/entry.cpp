@@ -221,8 +221,7 @@ SWAPMEET_THREE(A, alltoall, _c, MPI_Count, MPI_Aint, MPI_Aint)
 SWAPMEET_THREE(Neighbor_a, neighbor_alltoall, _c, MPI_Count, MPI_Aint, MPI_Aint)
 #endif
 
-// The same code under the library's own names; -Bsymbolic-functions (library.cmake) keeps the call within the library if
-// the MPI was loaded first. The public header declares them with the parameters of mpi.h.
+// The same code under the library's own names. The public header declares them with the parameters of mpi.h.
 // Each is a second name of a function own_..., whose handles have the type Handle as above.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wattribute-alias"

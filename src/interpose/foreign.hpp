@@ -34,9 +34,11 @@ int pass_on(const char* name, Arguments... arguments) {
 
 // Defines the exported function `name`. Handle parameters have the type Handle, because the application may use another
 // MPI than this library was built for; its call is then passed on unchanged. mpi.h has declared `name` with other
-// types, so the C++ function is called entry_name, and only its assembler symbol is `name`.
-#define SWAPMEET_NAMED(name, parameters)                      \
-  SWAPMEET_EXPORT int entry_##name parameters __asm__(#name); \
+// types, so the C++ function is called entry_name, and only the assembler symbol of a second name is `name`. The library
+// calls entry_name: `name` is the host MPI's where that was loaded first.
+#define SWAPMEET_NAMED(name, parameters)                                                                \
+  extern "C" __attribute__((visibility("hidden"))) int entry_##name parameters;                         \
+  SWAPMEET_EXPORT int exported_##name parameters __asm__(#name) __attribute__((alias("entry_" #name))); \
   int entry_##name parameters
 
 #define SWAPMEET_FIRST(first, ...) first

@@ -85,6 +85,7 @@ std::string take_all() {
 #ifdef OMPI_MAJOR_VERSION
 #define SWAPMEET_TAKE_CONSTANT(name) take(open_mpi::name, #name, mpi_variable(#name));
   SWAPMEET_OPEN_MPI_CONSTANTS(SWAPMEET_TAKE_CONSTANT)
+  open_mpi::ompi_mpi_errors_abort = mpi_variable("ompi_mpi_errors_abort");
   take(OMPI_C_MPI_COMM_NULL_COPY_FN, "MPI_COMM_NULL_COPY_FN", SWAPMEET_FIND(OMPI_C_MPI_COMM_NULL_COPY_FN));
 #endif
   if (!missing.empty()) return "the MPI of this process has no " + missing;

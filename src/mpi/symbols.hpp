@@ -114,11 +114,6 @@ SWAPMEET_MPI_LOCAL_LARGE_CALLS(SWAPMEET_DECLARE)
 #ifdef OMPI_MAJOR_VERSION
 /// Open MPI's constants, which are addresses of its variables.
 // clang-format off
-#ifdef MPI_ERRORS_ABORT
-#define SWAPMEET_OPEN_MPI_ERRORS_ABORT(CONSTANT) CONSTANT(ompi_mpi_errors_abort)
-#else
-#define SWAPMEET_OPEN_MPI_ERRORS_ABORT(CONSTANT)
-#endif
 #define SWAPMEET_OPEN_MPI_CONSTANTS(CONSTANT)                                                                          \
   CONSTANT(ompi_message_null) CONSTANT(ompi_mpi_byte) CONSTANT(ompi_mpi_comm_null)                                     \
   CONSTANT(ompi_mpi_comm_self) CONSTANT(ompi_mpi_comm_world) CONSTANT(ompi_mpi_datatype_null)                          \
@@ -126,14 +121,14 @@ SWAPMEET_MPI_LOCAL_LARGE_CALLS(SWAPMEET_DECLARE)
   CONSTANT(ompi_mpi_errors_return) CONSTANT(ompi_mpi_group_null) CONSTANT(ompi_mpi_info_null) CONSTANT(ompi_mpi_int)   \
   CONSTANT(ompi_mpi_int32_t) CONSTANT(ompi_mpi_int64_t)                                                                \
   CONSTANT(ompi_mpi_op_max) CONSTANT(ompi_mpi_op_min)                                                                  \
-  CONSTANT(ompi_mpi_op_sum) CONSTANT(ompi_mpi_packed) CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)          \
-  SWAPMEET_OPEN_MPI_ERRORS_ABORT(CONSTANT)
+  CONSTANT(ompi_mpi_op_sum) CONSTANT(ompi_mpi_packed) CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)
 
 // clang-format on
 
 namespace open_mpi {
 #define SWAPMEET_DECLARE(name) inline void* name = nullptr;
 SWAPMEET_OPEN_MPI_CONSTANTS(SWAPMEET_DECLARE)
+SWAPMEET_DECLARE(ompi_mpi_errors_abort)  // nullptr in Open MPI 4, which has none
 #undef SWAPMEET_DECLARE
 }  // namespace open_mpi
 

@@ -60,6 +60,14 @@ def test_one_library_serves_all_of_its_abi(launch, compiled, built_for: str, mpi
     check_served(launch(2, argv, mpi=mpi, preload=False), mpi)
 
 
+def test_a_host_without_what_came_with_mpi_4(launch, compiled) -> None:
+    """Open MPI 4, which is of MPI 3.1, has the ABI of Open MPI 5, and is served by the same library."""
+    older = compiled("openmpi", "mpi3", "-shared", "-fPIC")
+    preloaded = f"LD_PRELOAD={library(mpis.find('openmpi'))}:{older}"
+    argv = preloading("openmpi", preloaded, compiled("openmpi", "loaded"))
+    check_served(launch(2, argv, mpi="openmpi", preload=False), "openmpi")
+
+
 @pytest.mark.parametrize("mpi", STANDARD)
 def test_a_program_for_the_standard_abi_runs_on_any_mpi_that_has_it(launch, compiled, mpi: str) -> None:
     """Wherever it was linked."""

@@ -140,8 +140,8 @@ std::optional<int> StartedQueue::start_again(const std::function<bool(const Argu
   return begin(std::move(one), request);
 }
 
-/// The query function. The thread that completes the request calls it. From here on it sees what the thread that
-/// executed the exchange has written.
+/// The query function. The thread that completes the request calls it; is_over() makes what the executing thread has
+/// written visible to it.
 int StartedQueue::query(void* state, MPI_Status* status) {
   const StartedExchange& one = *static_cast<StartedExchange*>(state);
   is_over(state);
@@ -225,11 +225,12 @@ int StartedQueue::advance(std::size_t before) {
   return one.call.advance();
 }
 
-/// Begins `one`, if it needs nothing that an exchange before it is using.
+/// Begins `one`, if it may run beside those before it; otherwise returns `unfinished`. Under the watchdog, none runs
+/// beside another.
 int StartedQueue::begin_next(StartedExchange& one, std::size_t before) {
   CallState* const watched = observer_.call_state();
   if (before > 0 && (watched || !waiting_.front()->beside_others)) return unfinished;
-  if (watched && !std::exchange(begun_, true))
+  if (watched && !std::exchange(watched_, true))
     observer_.call_begins(one.collective(), one.call.arguments().sent_bytes());
   if (const int error = decide(one, before)) return error;
   if (watched) {
@@ -256,11 +257,12 @@ int StartedQueue::begin_next(StartedExchange& one, std::size_t before) {
   return MPI_SUCCESS;
 }
 
-/// Determines the decision for `one`. It is the only exchange under way while ranks agree.
+/// Determines the decision for `one`. No exchange is under way while ranks agree.
 int StartedQueue::decide(StartedExchange& one, std::size_t before) {
   if (!preparing_.under_way()) try {
       if (!counted_) {
-        // The decision of an earlier exchange holds again unless the ranks tune between nodes, or agree on sizes.
+        // An exchange that is used again keeps its decision, unless trials between nodes may have changed it, or it was
+        // executed by messages only because that one call could not be executed otherwise.
         const Decision* const by_messages = communicator_.decisions().known_by_messages(one.collective());
         if (one.decision == by_messages || communicator_.members().nodes() > 1) one.decision = nullptr;
         alone_ = one.decision || decides_alone(one.call, communicator_, tuning_);
@@ -278,7 +280,8 @@ int StartedQueue::decide(StartedExchange& one, std::size_t before) {
 /// Makes the agreements of the ranks for `one`, and waits for the other ranks.
 int StartedQueue::prepare(StartedExchange& one) {
   communicator_.records().finish();
-  if (!communicator_.members().has_messages()) return MPI_ERR_OTHER;  // this library's exchanges need messages
+  // Exchanges of this library need messages. It is too late for the host MPI, which starts exchanges in order.
+  if (!communicator_.members().has_messages()) return MPI_ERR_OTHER;
   communicator_.decisions().setup_policy().end();
   if (!one.decision) one.decision = &swapmeet::decide(one.call, communicator_, Begun::started, tuning_);
   if (look_is_due()) agree_on_lanes();
@@ -287,7 +290,7 @@ int StartedQueue::prepare(StartedExchange& one) {
 }
 
 /// Whether the ranks agree on the number of lanes before the next exchange begins. Where the host MPI's progress is
-/// locked, they cannot.
+/// locked, they cannot communicate in it, so there is one lane.
 bool StartedQueue::look_is_due() const {
   return number_ == next_look_ && lanes_.number() < Lanes::most && !communicator_.members().locked;
 }
@@ -334,10 +337,10 @@ void StartedQueue::over(std::size_t before, int error) {
   StartedExchange* const one = waiting_[before];
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(before));
   if (!one->begun) next();
-  if (std::exchange(begun_, false)) observer_.call_ends();
+  if (std::exchange(watched_, false)) observer_.call_ends();
   one->error = error;
-  // This must not wait until the program completes the request: the next exchange may wait for ranks that wait in this
-  // one.
+  // The exchange leaves the queue now, and not when the application completes its request: the next exchange may wait
+  // for ranks that wait in this one.
   if (error) communicator_.has_failed();  // the application may learn of it when the communicator is freed already
   if (is_fault(error)) communicator_.revoke();
   if (communicator_.options().statistics && one->decision)

@@ -1,7 +1,7 @@
 /// The queue of the non-blocking all-to-alls of one communicator. All ranks start them in the same order, and each rank
 /// begins to execute them in this order. One is under way at a time, by the plans and in the shared memory of the
-/// blocking exchanges, unless the ranks have prepared more lanes (session/lanes.hpp). Setting up needs other ranks. It
-/// is part of the exchange that needs it, and so is advanced, like that, in the progress of the host MPI.
+/// blocking exchanges, unless the ranks have prepared more lanes (session/lanes.hpp). If the communicator must be set up
+/// first, that is the first part of its first exchange, and is advanced in the host MPI's progress, too.
 ///
 /// For the application, each exchange is a generalised request of the host MPI, which any completing call of MPI may
 /// complete.
@@ -39,8 +39,9 @@ class StartedQueue final : public Ongoing {
   std::optional<int> start_again(const std::function<bool(const Arguments&)>& alike, const void* send,
                                  const void* receive, MPI_Request* request);
 
-  /// Whether such an exchange must be started by the host MPI, at once and on the application's communicator, because
-  /// the host MPI can start it only in the order of the application's calls. The same on all ranks.
+  /// Whether an exchange of `collective` with blocks of `block_bytes` bytes (0: unequal) must be started by the host MPI
+  /// on the application's communicator, because the host MPI can start it only in the order of the application's calls.
+  /// The same on all ranks.
   bool goes_to_host(Collective collective, std::int64_t block_bytes);
 
   /// Discards all decisions. Requires that all started exchanges are complete.
@@ -79,19 +80,19 @@ class StartedQueue final : public Ongoing {
   void over(std::size_t before, int error);
 
   Communicator& communicator_;
-  std::vector<StartedExchange*> waiting_;  ///< in the order of their starts; the first ones are under way
+  std::vector<StartedExchange*> waiting_;  ///< in the order of their starts; those that have begun come first
   Lanes lanes_;
   std::size_t most_waiting_ = 0;  ///< the largest number of exchanges in waiting_ so far
   std::shared_ptr<IdleExchanges> idle_;
-  Observer observer_;   ///< reports to the watchdog
-  bool begun_ = false;  ///< the watchdog knows of the first exchange
+  Observer observer_;     ///< reports to the watchdog
+  bool watched_ = false;  ///< the watchdog knows of the first exchange
   // Of the exchange that begins next:
   std::int64_t number_ = 0;     ///< number of exchanges that have begun before it
   std::int64_t next_look_ = 4;  ///< number of the exchange at which the ranks agree on the number of lanes
   std::size_t next_lane_ = 0;
   Steps preparing_;
   CallTuning tuning_;
-  bool counted_ = false;  ///< decides_alone() has been called
+  bool counted_ = false;  ///< decides_alone(), which counts the call in online tuning, has been called for it
   bool alone_ = false;    ///< it needs no other rank to begin
 };
 

@@ -104,11 +104,13 @@ ONE_RUN := $(patsubst %,'tests/mpi/%', \
 	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-tuna(r=3)-2] \
 	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-two-phase-bruck-7] \
 	conformance_test.py::test_blocks_of_unequal_size_conform[openmpi-padded-bruck-7] \
+	by_handle_test.py::test_one_rank_does_not_load_it_later[mpich-0] \
 	check_test.py::test_a_mistake_is_told_once_and_is_an_error_of_all[openmpi-auto] \
 	errors_test.py::test_all_that_lack_data_for_a_count_of_one_rank_get_an_error[openmpi-tra(r=2)-2] \
 	front_test.py::test_one_user_may_switch_it_off[mpich-c] \
 	held_types_test.py::test_a_type_that_is_not_committed_is_refused_at_once[openmpi-] \
 	in_place_test.py::test_every_byte[openmpi-direct(intra=shm)-2-3] \
+	lacks_library_test.py::test_another_version_leaves_the_job_to_the_host_mpi[started-mpich-512] \
 	neighbour_calls_test.py::test_a_window_has_as_many_receives_as_sends[openmpi-10-False] \
 	neighbour_calls_test.py::test_blocks_arrive_where_the_standard_says[openmpi-3-direct(window=all)] \
 	plans_test.py::test_mistakes[openmpi-2] \

@@ -111,7 +111,9 @@ GatheredRecords gather_records(const RankRecord& mine, const Options::Gathered& 
     const std::uint64_t version = hash_of(mine.version.text());
     std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number,
                              ~number,     !mine.job,     version,   ~version,      !mine.threaded};
-    records.agreed = same_everywhere(mine.options, team, records.device = mine.device, least);
+    records.device = mine.device;
+    records.error = compare_everywhere(mine.options, team, records.agreed, records.device, least);
+    if (records.error) return records;
     records.number = least[0];
     records.recalled = least[1];
     records.many = least[2] == 1;

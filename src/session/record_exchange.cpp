@@ -28,7 +28,7 @@ constexpr const char* of_session =
     "all ranks have called MPI_Session_init: the communicator may be a session's, and outlive MPI_Finalize";
 
 /// Returns a scope that watches the next wait for all ranks of `comm`, which ranks without the library would never
-/// join. Does not wait itself: local. The limit is that of the watchdog, if it is shorter than usual.
+/// join: a line is printed after patience_s() seconds. Local.
 SlowWait watch_for_absent_ranks(MPI_Comm comm) {
   return {comm, "the first all-to-all of a communicator", patience_s()};
 }
@@ -71,8 +71,9 @@ GatheredRecords RecordExchange::exchange(const FirstCall* first) {
   return records;
 }
 
-/// Ends the set-up after an MPI error that repetitions have not mended. A rank that has died is known to all ranks soon.
-/// Any other error is this rank's alone: it must not take part in agreements in which the others do not, so it throws.
+/// Ends the set-up after an MPI error that has persisted in all repetitions. If a rank has died, all ranks soon get an
+/// error for it, so none waits. Any other error is this rank's alone: it must not take part in agreements in which the
+/// others do not, so it throws.
 void RecordExchange::fail(int error) {
   known_ = true;
   members_.refusal = is_fault(error) ? "a rank has died" : "MPI has failed";
@@ -166,8 +167,10 @@ RankRecord RecordExchange::make_record() {
 /// loaded after MPI_Init. None is made in a function of MPI if several threads may call MPI on some rank: another thread
 /// may then be making a communicator, and wait for a rank that waits here. Open MPI makes one communicator at a time.
 /// In a function of this library several threads may come here at once, with communicators of all ranks. There is then
-/// no agreement on the facts of the job: ranks would use them at different calls.
+/// no agreement on the facts of the job: ranks would use them at different calls. None is made either where some ranks
+/// lack the library or have another version: these would not come.
 void RecordExchange::make_job(const GatheredRecords& records, bool in_own_function) {
+  if (!records.strangers.empty() || !records.same_version) return;
   if (records.job || members_.ranks() != context().world_ranks) return;
   if (records.threaded && !in_own_function) return;
   {
@@ -186,12 +189,14 @@ void RecordExchange::make_job(const GatheredRecords& records, bool in_own_functi
   members_.team = std::move(numbered);
 }
 
-/// Applies the result of the exchange of records. `begun`: it was begun in a start. Collective: the ranks exchange the numbers of their teams if the
-/// records lack them, and look for the difference if their options differ; otherwise it does not communicate.
+/// Applies the result of the exchange of records. `begun`: the exchange was begun by begin(), so this may run in the host
+/// MPI's progress. Collective: the ranks exchange the numbers of their teams if the records lack them, and look for the
+/// difference if their options differ; otherwise it does not communicate.
 void RecordExchange::apply(GatheredRecords records, bool begun) {
   members_.number = records.number;
   refuse_strangers(records);
   if (!members_.refusal.empty()) return;
+  // Node records are taken only from records of all ranks.
   const bool all_answered = records.agreed || !records.node_records.empty();
   if (all_answered && members_.ranks() == context().world_ranks) SlowWait::all_ranks_came();
   // Without a job there are no messages, or make_job() has made the team and exchanged its numbers.
@@ -224,24 +229,22 @@ void RecordExchange::apply(GatheredRecords records, bool begun) {
 /// an error: that rank's all-to-all, and perhaps that of other ranks, has received records in place of data. If
 /// versions differ, calls are left to the host MPI. Local.
 void RecordExchange::refuse_strangers(const GatheredRecords& records) {
-  constexpr const char* versions = "ranks have different versions of the library";
-  constexpr const char* instead = "; using the host MPI. Preload the same file in all ranks";
+  if (!records.strangers.empty() || !records.same_version) node_.give_back_reserved();
   if (!records.same_version) {
-    members_.refusal = versions;
-    warn_once(versions, instead);
+    members_.refusal = different_versions;
+    warn_once(different_versions, instead_of_versions);
   }
   if (records.strangers.empty()) return;
   const RankRecord::Version own;
   const auto rank = static_cast<std::size_t>(records.strangers.front());
   const std::string first = "rank " + std::to_string((*members_.team->job_ranks())[rank]);
   if (records.other_version) {
-    members_.refusal = versions;
+    members_.refusal = different_versions;
     piggybacked_.clear();
-    warn_once(versions, ": " + first + " has " + records.other_version->text() + ", rank 0 of the job has " +
-                            own.text() + instead);
+    warn_once(different_versions, ": " + first + " has " + records.other_version->text() + ", rank 0 of the job has " +
+                                      own.text() + instead_of_versions);
     return;
   }
-  node_.give_back_reserved();
   // The first rank with a record throws at once, which normally ends the job. The others wait before they throw, so
   // that only one reports.
   constexpr unsigned others_wait_s = 1;

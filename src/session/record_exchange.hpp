@@ -24,6 +24,12 @@ struct FirstCall {
   MPI_Datatype receive_type;
 };
 
+/// The warning where ranks have different versions of the library, and what is done then.
+inline constexpr const char* different_versions = "ranks have different versions of the library";
+inline constexpr const char* instead_of_versions = "; using the host MPI. Preload the same file in all ranks";
+
+/// The exchange of records of one communicator, and its effects on the other parts of the Communicator. To be used by
+/// one thread at a time.
 class RecordExchange {
  public:
   RecordExchange(Members& members, Datatypes& datatypes, CallObserver& observer, NodeSharing& node,
@@ -34,24 +40,25 @@ class RecordExchange {
   /// nullptr; its blocks are piggybacked on the records if they are small. `in_own_function`: whether this is a call of a
   /// function of this library, which may make the communicator of the job (make_job()). Collective; waits.
   void run(const FirstCall* first = nullptr, bool in_own_function = false);
-  /// Offers to let the communicator of `members`, which has the ranks of the freed one, take this state over, and
-  /// returns whether all ranks propose the same. `first`: as for run(). Collective, together with run() on the other
-  /// ranks; waits.
+  /// Proposes that this kept state (kept_states.hpp) serve another communicator of the same ranks. Returns whether all
+  /// ranks propose it; if not, the caller deletes this state and calls run() on a new one, as all other ranks do.
+  /// `first`: as for run(). Collective, together with run() on ranks that propose nothing; waits.
   bool take_over(const FirstCall* first);
-  /// Whether a communicator has taken this state over. The same on all ranks.
+  /// Whether this state serves a later communicator than the one that it was made for. The same on all ranks.
   bool took_over() const { return mine_.state != RankRecord::no_state; }
   /// Whether this rank's record would say the same now. Local.
   bool still_holds() const;
-  /// Starts the exchange in the order of collectives, but does not wait for other ranks; finish() completes it. Local.
-  /// If a rank has died, it sets Members::refusal instead.
+  /// Starts the exchange by a non-blocking collective call of the host MPI on the application's communicator, so in the
+  /// order of its collective calls. finish() completes it. If a rank has died, it sets Members::refusal instead. Throws
+  /// MpiError after any other error. Local.
   void begin();
   /// Makes the exchange, or completes the one that was begun, unless the records are known. Collective; waits.
   void finish();
-  /// Waits until an exchange that was begun is complete: until then the application must not free its communicator.
+  /// Waits until an exchange that was begun is complete. MPI_Comm_free calls it before the communicator ends.
   /// Returns as MPI does.
   int wait();
 
-  /// Whether the records have been exchanged.
+  /// Whether run() or finish() has been called, or an exchange has failed. What they find out holds once they return.
   bool known() const { return known_; }
 
   /// Whether the blocks of the current call, one from each rank, have arrived piggybacked on the records. The call must
@@ -76,8 +83,8 @@ class RecordExchange {
   NodeSharing& node_;
   Decisions& decisions_;
   bool known_ = false;
-  RankRecord mine_;  ///< this rank's record
-  /// Records of all ranks, while an exchange that was begun is under way, and its request.
+  RankRecord mine_;  ///< this rank's record as last sent; stays in place while `arrival_` is under way
+  /// Records of all ranks, while an exchange that was begun is under way (empty: none is), and its request.
   std::vector<RankRecord> gathered_;
   MPI_Request arrival_ = MPI_REQUEST_NULL;
   int arrival_error_ = MPI_SUCCESS;  ///< with which that exchange has failed

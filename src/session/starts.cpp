@@ -5,7 +5,9 @@
 
 #include "mpi/mpi.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/report.hpp"
 #include "session/communicator.hpp"
+#include "session/context.hpp"
 #include "session/duplicates.hpp"
 #include "session/explain.hpp"
 
@@ -20,6 +22,7 @@ StartedQueue* Starts::queue(Collective collective, std::int64_t block_bytes) {
   if (queue_) return queue_.get();
   Members& members = communicator_.members();
   RecordExchange& records = communicator_.records();
+  if (!context().job.facts().same_version) warn_once(different_versions, instead_of_versions);
   if (!members.refusal.empty() || members.leaves_starts() || !members.gathers() || !has_progress() ||
       is_being_freed(members.user()))
     return nullptr;

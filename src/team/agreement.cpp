@@ -91,13 +91,15 @@ int broadcast(void* data, int bytes, int root, Team& team) {
   });
 }
 
-bool same_everywhere(std::uint64_t number, Team& team, std::uint64_t& most, std::span<std::uint64_t> least) {
+int compare_everywhere(std::uint64_t number, Team& team, bool& same, std::uint64_t& most,
+                       std::span<std::uint64_t> least) {
   std::vector<std::uint64_t> all{number, ~number, ~most};
   all.insert(all.end(), least.begin(), least.end());
-  if (allreduce_once(all, MPI_UINT64_T, MPI_MIN, team) != MPI_SUCCESS) return false;
+  if (const int error = allreduce_once(all, MPI_UINT64_T, MPI_MIN, team)) return error;
   most = ~all[2];
   std::copy(all.begin() + 3, all.end(), least.begin());
-  return all[0] == ~all[1];
+  same = all[0] == ~all[1];
+  return MPI_SUCCESS;
 }
 
 std::int64_t most_of_any_rank(std::int64_t number, Team& team) {

@@ -59,12 +59,17 @@ int broadcast(void* data, int bytes, int root, Team& team);
 /// first such rank, cut to 255 characters. Collective.
 bool no_rank_has(const std::string& problem, std::string& first, Team& team);
 
-/// Whether all ranks pass the same `number`. In the same exchange, `most` becomes the largest value of any rank, and
-/// each element of `least` the smallest. Collective. Returns false, and leaves both unchanged, after an MPI error.
-bool same_everywhere(std::uint64_t number, Team& team, std::uint64_t& most, std::span<std::uint64_t> least);
+/// Determines whether all ranks pass the same `number`: `same`. In the same exchange, `most` becomes the largest value
+/// of any rank, and each element of `least` the smallest. Collective. Returns an MPI error code; after an error nothing
+/// is changed.
+int compare_everywhere(std::uint64_t number, Team& team, bool& same, std::uint64_t& most,
+                       std::span<std::uint64_t> least);
+/// Whether all ranks pass the same `number`. Collective. Also false after an MPI error.
 inline bool same_everywhere(std::uint64_t number, Team& team) {
+  bool same = false;
   std::uint64_t nothing = 0;
-  return same_everywhere(number, team, nothing, {});
+  compare_everywhere(number, team, same, nothing, {});
+  return same;
 }
 
 /// The largest `number` of all ranks. Collective.

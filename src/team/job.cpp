@@ -9,6 +9,7 @@
 #include "mpi/simulation.hpp"
 #include "mpi/slow_wait.hpp"
 #include "mpi/world_ranks.hpp"
+#include "schedule/text_hash.hpp"
 #include "team/agreement.hpp"
 #include "team/messages.hpp"
 #include "team/team.hpp"
@@ -76,6 +77,7 @@ bool Job::largest(std::span<std::int64_t, agreed_values> values) {
 const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
   constexpr auto unwanted = static_cast<std::int64_t>(JobThread::unwanted);
   const auto options = static_cast<std::int64_t>(fingerprint >> 1);
+  const auto version = static_cast<std::int64_t>(hash_of(SWAPMEET_VERSION) >> 1);
   std::array<std::int64_t, agreed_values> most{static_cast<std::int64_t>(mine.thread),
                                                mine.locked,
                                                mine.starts_on_host,
@@ -85,19 +87,22 @@ const JobFacts& Job::agree(const JobFacts& mine, std::uint64_t fingerprint) {
                                                mine.threaded,
                                                options,
                                                -options,
+                                               version,
+                                               -version,
                                                -mine.gathered.ranks,
                                                -mine.gathered.with_blocks};
   const Options::Gathered usual;
   if (exists() && !largest(most))
-    most = {unwanted, true, true, true, true, true, true, 1, 1, -usual.ranks, -usual.with_blocks};
+    most = {unwanted, true, true, true, true, true, true, 1, 1, version, -version, -usual.ranks, -usual.with_blocks};
   facts_.thread = exists() ? static_cast<JobThread>(most[0]) : JobThread::unwanted;
   facts_.locked = most[1] != 0 && facts_.thread != JobThread::able;
-  facts_.starts_on_host = most[2] != 0 || (most[5] != 0 && facts_.thread != JobThread::able);
+  facts_.same_version = most[9] == -most[10];
+  facts_.starts_on_host = most[2] != 0 || (most[5] != 0 && facts_.thread != JobThread::able) || !facts_.same_version;
   facts_.native = most[3] != 0;
   facts_.algorithm = most[4] == 0;
   facts_.threaded = most[6] != 0;
   facts_.alike = most[7] == -most[8];
-  facts_.gathered = exists() ? Options::Gathered{static_cast<Rank>(-most[9]), static_cast<Rank>(-most[10])} : usual;
+  facts_.gathered = exists() ? Options::Gathered{static_cast<Rank>(-most[11]), static_cast<Rank>(-most[12])} : usual;
   return facts_;
 }
 

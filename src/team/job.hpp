@@ -21,8 +21,10 @@ enum class JobThread : std::uint8_t { able, unable, unwanted };
 /// Facts on which the ranks of a job agree once. Non-blocking calls need them before the ranks of their communicator
 /// have exchanged any parameters.
 struct JobFacts {
-  bool locked = false;                     ///< progress_is_locked() is true on some rank
-  bool starts_on_host = false;             ///< some rank leaves non-blocking and persistent calls to the host MPI
+  bool locked = false;  ///< progress_is_locked() is true on some rank
+  /// some rank leaves non-blocking and persistent calls to the host MPI, or ranks have different versions of the library
+  bool starts_on_host = false;
+  bool same_version = true;                ///< all ranks have the same version of the library
   bool native = false;                     ///< some rank leaves all calls to the host MPI
   bool algorithm = false;                  ///< all ranks have set an algorithm
   bool alike = false;                      ///< all ranks have the same options
@@ -77,7 +79,7 @@ class Job {
   void give_back(int number);
 
  private:
-  static constexpr std::size_t agreed_values = 11;  ///< count of numbers by which the ranks agree
+  static constexpr std::size_t agreed_values = 13;  ///< count of numbers by which the ranks agree
   /// Replaces each value by the largest of any rank. Collective. Returns whether it has succeeded.
   bool largest(std::span<std::int64_t, agreed_values> values);
 

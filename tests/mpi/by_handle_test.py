@@ -62,3 +62,11 @@ def test_a_library_that_is_closed_stays(launch, compiled, wheel: str, when: str,
     done = launch(3, argv, mpi=wheel, env={"SWAPMEET_EXPLAIN": "1", "SWAPMEET_ALGORITHM": algorithm}, preload=False)
     assert (done.returncode, done.stdout) == (0, "wrong or gone: 0\n"), done.stderr
     assert "swapmeet: Alltoall on 3 ranks" in done.stderr
+
+
+@pytest.mark.parametrize("lacks", [0, 2])
+def test_one_rank_does_not_load_it_later(launch, compiled, wheel: str, lacks: int) -> None:
+    """The others have no communicator yet, and must not wait for that rank to make one."""
+    argv = [compiled(wheel, "lacks_late", "-ldl"), library(mpis.find(wheel)), str(lacks)]
+    done = launch(3, argv, mpi=wheel, preload=False, timeout=30)
+    assert f"rank {lacks} runs without the library: in an all-to-all it has got parameters" in done.stderr, done.stdout

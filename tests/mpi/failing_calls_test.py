@@ -324,15 +324,20 @@ def test_all_ranks_keep_the_same_padded_memory_after_an_error(fail_once, wheel: 
     assert results == {0: ("right", "right"), 1: ("an error", "right")}
 
 
-@pytest.mark.parametrize(("function", "how"), [("Iallgather*8", "begin"), ("Alltoall*8", "plan")])
+@pytest.mark.parametrize(
+    ("function", "how", "gathered"),
+    [("Iallgather*8", "begin", 512), ("Alltoall*8", "plan", 512), ("Allgather*8", "plan", 2)],
+)
 def test_an_exchange_of_parameters_fails_for_good(
-    launch, compiled, preloaded, wheel: str, function: str, how: str
+    launch, compiled, preloaded, wheel: str, function: str, how: str, gathered: int
 ) -> None:
-    """All attempts fail on one rank: it reports that. When it went on alone, the others waited for ever."""
+    """All attempts fail on one rank: it reports that. When it went on alone, the others waited for ever. `gathered`:
+    the number of ranks up to which each hears of all."""
     fault = compiled(wheel, "fault", *FAULT)
     program = compiled(wheel, "fault_threads", "-ldl")
     argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{fault}", program, function, "1", how, "fatal"]
-    done = launch(3, argv, mpi=wheel, preload=False, env={"SWAPMEET_NONBLOCKING": "thread"}, timeout=30)
+    env = {"SWAPMEET_NONBLOCKING": "thread", "SWAPMEET_GATHERED_RANKS": str(gathered)}
+    done = launch(3, argv, mpi=wheel, preload=False, env=env, timeout=30)
     assert done.returncode != 0, done.stdout + done.stderr
     assert "threads rank" not in done.stdout and "without the library" not in done.stderr
 

@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
   } else if (strcmp(form, "started") == 0) {
     MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
   } else if (strcmp(form, "persistent") == 0) {
     MPI_Alltoall_init(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     MPI_Start(&request);

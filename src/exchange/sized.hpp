@@ -1,6 +1,7 @@
-/// Payload for blocks of unequal size, which only their source and their destination know. It executes a flow. Each
-/// message begins with the sizes of its blocks or is preceded by them, unless all its blocks end at the receiver.
-/// Blocks above a threshold are sent directly at the same time; in the flow they count as empty.
+/// The payload (engine/engine.hpp) of an exchange of blocks of unequal size. Only the source and the destination of a
+/// block know its size. It executes a flow. Each message begins with the sizes of its blocks or is preceded by them
+/// (exchange/sized_plan.hpp says how), unless all its blocks end at the receiver or all blocks of the call have one size.
+/// Blocks above a threshold are sent to their destinations in the background meanwhile; in the flow they count as empty.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +22,14 @@ class SizedPayload {
   static constexpr bool hears = true, has_parts = true;
 
   /// `send` and `receive` must stay in place. `agreed`: the result of the agreement for this call. `padded`: exchanges
-  /// the blocks that are not sent directly; nullptr: the flow does.
+  /// the blocks that are not sent directly, and the flow has no rounds; nullptr: the flow exchanges them.
   SizedPayload(SizedState& state, const Blocks& send, const Blocks& receive, const Agreed& agreed, Padded* padded,
                Fabric<Watching>& fabric, Failure& failure)
-      : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_bytes_(agreed.direct_bytes),
-        each_(agreed.each), padded_(padded), failure_(failure), fabric_(fabric) {}
+      : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_above_(agreed.direct_bytes),
+        common_bytes_(agreed.each), padded_(padded), failure_(failure), fabric_(fabric) {}
 
   std::span<std::uint32_t> messages() { return all_.buffers.messages(); }
-  std::size_t rounds() const { return direct_bytes_ > 0 ? flow_.rounds.size() : 0; }
+  std::size_t rounds() const { return direct_above_ > 0 ? flow_.rounds.size() : 0; }
   const Round& round(std::size_t index) const { return flow_.rounds[index]; }
   bool next_pass() const { return false; }
   void copy(std::size_t) const {}
@@ -37,7 +38,7 @@ class SizedPayload {
   int begin(Fabric<Watching>&) {
     if (!std::exchange(begun_, true)) {
       for (std::int32_t d = 0; d < flow_.own_blocks(); ++d)
-        item(d) = {has_data() ? send_.address(d) : nullptr, small(send_.bytes(d)), 0};
+        item(d) = {buffers_are_usable() ? send_.address(d) : nullptr, bytes_in_flow(send_.bytes(d)), 0};
       copy_own();
       if (const int error = start_direct()) return error;
     }
@@ -69,21 +70,21 @@ class SizedPayload {
  private:
   using Item = SizedState::Item;
 
-  bool has_data() const { return fabric_.call().failure == MPI_SUCCESS; }
+  bool buffers_are_usable() const { return fabric_.call().failure == MPI_SUCCESS; }
 
   /// The size of a block in the flow, in bytes: 0 if it is sent directly.
-  std::int64_t small(std::int64_t bytes) const { return goes_directly(bytes) ? 0 : bytes; }
-  bool goes_directly(std::int64_t bytes) const { return bytes > direct_bytes_; }
+  std::int64_t bytes_in_flow(std::int64_t bytes) const { return goes_directly(bytes) ? 0 : bytes; }
+  bool goes_directly(std::int64_t bytes) const { return bytes > direct_above_; }
 
   Item& item(std::int32_t block) { return all_.items[static_cast<std::size_t>(block)]; }
 
   /// Whether the receiver knows the sizes of the blocks in advance.
-  bool known(const Message& message) const { return message.last || each_ > 0; }
+  bool sizes_known(const Message& message) const { return message.last || common_bytes_ > 0; }
 
   /// The way in which the receiver learns the sizes. Within the node no header message is needed, because the receiver
   /// learns the length of a message from its transfer.
   Sizes treatment(const Message& message) const {
-    return known(message) ? Sizes::automatic : fabric_.in_node(message.peer) ? Sizes::combined : all_.sizes;
+    return sizes_known(message) ? Sizes::automatic : fabric_.in_node(message.peer) ? Sizes::combined : all_.sizes;
   }
 
   /// The memory of a message, for the fabric.
@@ -94,14 +95,14 @@ class SizedPayload {
   // --- blocks that are not in the flow -------------------------------------------------------------------------------
 
   void copy_own() {
-    if (!has_data()) return;
+    if (!buffers_are_usable()) return;
     const auto phase = fabric_.watch().during(CallPhase::copy);
     for (const OwnBlock& own : all_.own)
       receive_block(own.to, receive_.bytes(own.to), send_.address(own.from), send_.bytes(own.from));
   }
 
   int start_direct() {
-    if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
+    if (direct_above_ == Direct::never) return MPI_SUCCESS;
     const auto phase = fabric_.in_transfer_phase();
     const auto number = [this](const std::vector<SizedState::End>& ends, const Blocks& blocks) {
       return std::ranges::count_if(ends,
@@ -119,7 +120,7 @@ class SizedPayload {
       const std::int64_t bytes = blocks.bytes(end.block);
       if (!goes_directly(bytes)) continue;
       if (const int error = fabric_.template start_background<is_send>(
-              started++, end.peer, memory(blocks.address(end.block), bytes, !has_data())))
+              started++, end.peer, memory(blocks.address(end.block), bytes, !buffers_are_usable())))
         return error;
       if (is_send) all_.traffic.add(bytes);
     }
@@ -146,11 +147,11 @@ class SizedPayload {
       if (const int error = send_head(message, slot, {head, end}, together, started)) return error;
       if (lost) body = 0;
     } else if (sizes == Sizes::total) {
-      char* const length = lost ? head + body : head;  // after a failure, the sizes are in front of it
+      char* const length = lost ? head + body : head;  // after a failure `head` holds the sizes
       write_number<std::int64_t>(length, body);
       if (const int error = send_head(message, slot, {length, number_bytes}, together, started)) return error;
     }
-    if (body == 0) {  // the message consists of its header, or of empty blocks only
+    if (body == 0) {  // nothing follows the header, or all blocks are empty and no message is sent
       if (started == Started::nothing) started = Started::finished;
       return MPI_SUCCESS;
     }
@@ -218,7 +219,7 @@ class SizedPayload {
     const Sizes sizes = treatment(message);
     if (sizes == Sizes::automatic) {
       all_.buffers.take(number, slot, 0);
-      return receive_body(message, number, slot, each_ * message.count, MessageKind::passed_on, started);
+      return receive_body(message, number, slot, common_bytes_ * message.count, MessageKind::passed_on, started);
     }
     const std::uint32_t together = all_.receive_numbers[number];
     if (sizes == Sizes::combined) {
@@ -238,9 +239,9 @@ class SizedPayload {
 
   int receive_last(const Message& message, std::uint32_t number, std::uint32_t slot, Started& started) {
     std::int64_t bytes = 0;
-    for (const std::int32_t block : flow_.arriving_in(message)) bytes += small(receive_.bytes(-1 - block));
+    for (const std::int32_t block : flow_.arriving_in(message)) bytes += bytes_in_flow(receive_.bytes(-1 - block));
     all_.buffers.take(number, slot, 0);
-    if (message.count > 1 || !has_data() || bytes == 0)
+    if (message.count > 1 || !buffers_are_usable() || bytes == 0)
       return receive_body(message, number, slot, bytes, MessageKind::last, started);
     const Rank source = -1 - flow_.arriving_in(message)[0];  // a single block is received directly at its final address
     return fabric_.template start<false>(slot, message.peer, MessageKind::last, memory(receive_.address(source), bytes),
@@ -255,7 +256,7 @@ class SizedPayload {
     const Piece room = all_.buffers.take(number, slot, size);
     const bool fits = room.bytes == size && (with_sizes || all_.buffers.memory(number));
     if (!fits) failure_.fail(MPI_ERR_NO_MEM);
-    // With `total` there may be room for the sizes.
+    // With `total` and no memory, the sizes are received into the slot's room for sizes, and the blocks are discarded.
     const ContiguousMemory memory{room.address, bytes, !fits, with_sizes ? room : Piece{}};
     return fabric_.template start<false>(slot, message.peer, kind, memory, started, all_.receive_numbers[number]);
   }
@@ -268,18 +269,18 @@ class SizedPayload {
     if (message.last) {
       for (const std::int32_t block : flow_.arriving_in(message)) {
         if (!from) break;  // the message is empty, or was received at its final address
-        const std::int64_t bytes = small(receive_.bytes(-1 - block));
-        stays(-1 - block, from, bytes);
+        const std::int64_t bytes = bytes_in_flow(receive_.bytes(-1 - block));
+        copy_to_receive(-1 - block, from, bytes);
         from += bytes;
       }
       return all_.buffers.keep(number, 0);
     }
     all_.buffers.pool().count(-head_room(message));
-    if (known(message)) return place(message, number, from, [this] { return each_; });
+    if (sizes_known(message)) return place(message, number, from, [this] { return common_bytes_; });
     const bool combines = treatment(message) != Sizes::ahead;
     SizeReader reader(combines && from ? from : all_.buffers.sizes_of(slot));
     if (reader.failed()) failure_.received_wrong(MPI_ERR_TRUNCATE, true), from = nullptr;
-    else if (combines && !from) failure_.fail(MPI_ERR_NO_MEM);  // the sizes may have had room, but no block is kept
+    else if (combines && !from) failure_.fail(MPI_ERR_NO_MEM);  // the blocks were discarded
     else if (combines) from = blocks_behind(from, message.count).first;
     place(message, number, from, [&reader] { return reader.next(); });
   }
@@ -292,22 +293,22 @@ class SizedPayload {
     for (const std::int32_t block : flow_.arriving_in(message)) {
       const std::int64_t bytes = next();
       if (block >= 0) item(block) = {from, bytes, number}, ++kept;
-      else if (from) stays(-1 - block, from, bytes);
+      else if (from) copy_to_receive(-1 - block, from, bytes);
       if (from) from += bytes;
     }
     all_.buffers.keep(number, kept);
   }
 
   /// Copies a block of the flow that ends here to the receive buffer.
-  void stays(Rank source, const char* from, std::int64_t bytes) {
-    receive_block(source, small(receive_.bytes(source)), from, bytes);
+  void copy_to_receive(Rank source, const char* from, std::int64_t bytes) {
+    receive_block(source, bytes_in_flow(receive_.bytes(source)), from, bytes);
   }
 
   /// Copies a block of `bytes` bytes into block `number` of the receive buffer, which has room for `room` bytes.
   void receive_block(std::int32_t number, std::int64_t room, const char* from, std::int64_t bytes) {
     if (bytes > room) failure_.received_wrong(MPI_ERR_TRUNCATE, false);
     const std::int64_t fits = std::min(bytes, room);
-    if (fits == 0 || !has_data()) return;
+    if (fits == 0 || !buffers_are_usable()) return;
     std::memcpy(receive_.address(number), from, static_cast<std::size_t>(fits));
     copied(fits);
   }
@@ -315,7 +316,7 @@ class SizedPayload {
   SizedState& all_;
   const Flow& flow_;
   const Blocks &send_, &receive_;
-  std::int64_t direct_bytes_, each_;  ///< as in Agreed
+  std::int64_t direct_above_, common_bytes_;  ///< as in Agreed
   Padded* padded_;
   Failure& failure_;
   Fabric<Watching>& fabric_;

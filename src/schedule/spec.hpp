@@ -51,7 +51,7 @@ enum class Packing : std::uint8_t { memcpy, datatype };
 inline constexpr std::array<std::string_view, 2> packing_names{"memcpy", "datatype"};
 
 /// The method by which blocks of unequal size are exchanged (Alltoallv) if their sizes are not known at both ends. See
-/// exchange/sized.hpp.
+/// exchange/sized_plan.hpp.
 enum class Sizes : std::uint8_t {
   /// direct exchange: no sizes are sent, because each end knows them; bruck: as `combined`
   automatic,

@@ -105,8 +105,8 @@ int unused_tag() {
 }
 
 void begin_all() {
+  at_end(end_all);  // may throw, and is then called again for the next request
   all().tags = most_tag();
-  at_end(end_all);
 }
 
 /// The communicator of this rank alone on which the request for an exchange on `user` is made. If errors are fatal on

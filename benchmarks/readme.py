@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parent / "users"))
 
 import provenance
-from launches import AUTO, Case, Results, read
+from launches import AUTO, RAW, Case, Results, read
 from page import compared
 from ratios import ratios, speedup
 from usual import LOOP
@@ -173,10 +174,23 @@ def applications() -> str:
     )
 
 
-def stated_age() -> int:
-    """How many commits the chart is older than, rounded down."""
-    (commit,) = provenance.commits(provenance.MEASUREMENTS / f"{CHART}.jsonl")
-    return provenance.age(commit) // STEP * STEP
+def ages() -> tuple[int, int]:
+    """How many commits the chart is old at least, and the oldest of the other data."""
+    chart, *others = (max(map(provenance.age, provenance.commits(file))) for file in data())
+    return chart // STEP * STEP, max(others) // STEP * STEP
+
+
+def without_data() -> str:
+    """How much longer a call takes that has nothing to send: the worst median of any setting."""
+    longer = []
+    for name in ("users", "cores", "imb"):
+        times: dict[tuple[object, ...], dict[str, list[float]]] = {}
+        for launch in results(name).launches:
+            for cell in launch.cells:
+                if cell.bytes == 0 and cell.what != LOOP and launch.candidate in (RAW, AUTO):
+                    times.setdefault((launch.case, cell.what), {}).setdefault(launch.candidate, []).append(cell.mean_us)
+        longer += [statistics.median(both[AUTO]) - statistics.median(both[RAW]) for both in times.values()]
+    return f"{max(longer):.1f}"
 
 
 def caption(age: int) -> str:
@@ -186,19 +200,21 @@ def caption(age: int) -> str:
     return (
         "The chart shows the speed-up of `MPI_Alltoall` over the host MPI without the library in the process, on 8 and "
         f"16 ranks of one node with {machine['cores']} cores ({machine['processor']}). Its program is our own and "
-        f"times as `osu_alltoall` does. It was measured on {head['created'][:10]} at commit {head['commit']}, more "
-        f"than {age} commits to `src` ago."
+        f"times as `osu_alltoall` does. It was measured on {head['created'][:10]} at commit {head['commit']}, at "
+        f"least {age} commits to `src` ago."
     )
 
 
-def contents(age: int) -> str:
-    """What stands between BEGIN and END."""
+def contents(age: int, oldest: int) -> str:
+    """What stands between BEGIN and END. Ages in commits: of the chart, and of the oldest of the other data."""
     picture = f"docs/measurements/{CHART}/users-osu-alltoall.svg"
     chart = f"![Speed-up of MPI_Alltoall over the host MPI, by block size]({picture})"
     below = (
         "Speed-ups over the host MPI, with nothing set; above 1 is faster. *Mean* is the geometric mean over programs, "
-        "numbers of ranks and block sizes, *worst* the least of them. MPICH 5.0.2, Open MPI 5.0.11 (Quantum ESPRESSO: "
-        "4.1.4). Links lead to intervals, dates, commits and raw data."
+        "numbers of ranks and block sizes, *worst* the least of them. Calls without data (0 B) are left out; they take "
+        f"up to {without_data()} µs longer. MPICH 5.0.2, Open MPI 5.0.11 (Quantum ESPRESSO: 4.1.4). The rows of 8 and "
+        f"16 ranks are of the chart's data; the oldest of the others were measured at least {oldest} commits to `src` "
+        "ago. Links lead to intervals, dates, commits and raw data."
     )
     sentences = [
         textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
@@ -215,4 +231,4 @@ def data() -> list[Path]:
 
 
 if __name__ == "__main__":
-    README.write_text(between(README.read_text(), BEGIN, END, contents(stated_age())))
+    README.write_text(between(README.read_text(), BEGIN, END, contents(*ages())))

@@ -55,7 +55,7 @@ class Case:
     with_it: list[float] = field(default_factory=list)
     whole: list[tuple[float, float]] = field(default_factory=list)  #: seconds of the program, without and with
     answers: set[str] = field(default_factory=set)  #: all that were given
-    reason: str = ""  #: why the library chose what served most of the time
+    reason: str = ""  #: why it may not be faster: what served most of the time, and why that was chosen
 
     @property
     def ratios(self) -> list[float]:
@@ -112,6 +112,7 @@ def main() -> int:
     small, large = (
         Case(f"Alltoall timed as by OSU, {bytes_text(size)}", f"{RANKS} ranks, one node") for size in (SMALL, LARGE)
     )
+    large.reason = "blocks of this size are bound by copying"
     for name in ("closure", "users", "cluster", "cluster_agent"):  # compiled before the clock runs
         program(target, name)
     library(target)
@@ -160,9 +161,7 @@ def remarks(cases: Sequence[Case], refused: str, busy: bool) -> list[str]:
         middle, low, _ = case.speedup
         if low < 1:
             how = "is not faster" if middle < verdict.TIE else "is not certainly faster"
-            said.append(
-                f"{case.name} ({case.where}) {how}: {case.reason or 'blocks of this size are bound by copying'}."
-            )
+            said.append(f"{case.name} ({case.where}) {how}{f': {case.reason}' if case.reason else ''}.")
     if refused:
         said.append(f"No virtual cluster: {refused}")
     if wide := [case for case in cases if not case.settled]:
@@ -190,7 +189,10 @@ def draw(cases: Sequence[Case], title: str) -> Path | None:
     middles, lows, highs = zip(*(case.speedup for case in cases), strict=True)
     below = [middle - low for middle, low in zip(middles, lows, strict=True)]
     above = [high - middle for middle, high in zip(middles, highs, strict=True)]
-    colours = [style.FASTER if low > 1 else style.TIE for low in lows]
+    colours = [
+        style.FASTER if low > 1 else style.SLOWER if high < 1 else style.TIE
+        for low, high in zip(lows, highs, strict=True)
+    ]
     axes.barh(names, middles, xerr=[below, above], color=colours, capsize=3)
     axes.axvline(1, color=style.NATIVE_COLOUR, linewidth=1)
     axes.invert_yaxis()
@@ -288,7 +290,7 @@ def served(counted: Path) -> tuple[str, str]:
         calls[row.collective] = calls.get(row.collective, 0) + row.calls
     most = max(rows, key=lambda row: row.nanoseconds, default=None)
     counts = ", ".join(f"{count} {name}" for name, count in calls.items()) or "none"
-    return counts, f"{most.algorithm} ({most.reason})" if most else ""
+    return counts, f"most of its calls went by {most.algorithm} ({most.reason})" if most else ""
 
 
 if __name__ == "__main__":

@@ -67,8 +67,9 @@ intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to
 # The Pythons for which the wheels bring the core: the last of them serves all later ones. PROCESSORS=x86_64 makes one wheel.
 PYTHONS := python3.10 python3.11 python3.12
 PROCESSORS := x86_64 aarch64
+CHANGED :=
 release: $(VENV)/.extra-release $(VENV)/.extra-test $(WHEELS)  ## Make the sdist, wheels and checksums in dist, checked and tried: docs/howto/packages.md
-	@$(BIN)/python packaging/release.py $(addprefix --mpi=,$(MPICH) $(OPENMPI)) $(addprefix --processor=,$(PROCESSORS)) $(PYTHONS)
+	@$(BIN)/python packaging/release.py $(CHANGED) $(addprefix --mpi=,$(MPICH) $(OPENMPI)) $(addprefix --processor=,$(PROCESSORS)) $(PYTHONS)
 	@$(BIN)/python -m pytest --all tests/packaging/wheel_test.py
 
 # As root on Debian: installs what builds and checks packages. Debian 12 has not what the Python package needs, and gets none.

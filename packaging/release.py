@@ -1,5 +1,7 @@
 """Make a release in dist: the sdist, a wheel for each processor, and their checksums; check them: `make release`.
 
+Wheels for other processors than this machine's are in folders of dist, so that `pip install dist/*.whl` works.
+
 A wheel serves every Python, and systems with glibc 2.28 or a newer one. It brings compiled libraries (binaries.py) and
 the source, from which the command compiles what is needed beyond them. tests/packaging/wheel_test.py installs it where
 there is no compiler.
@@ -9,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -21,21 +25,36 @@ from binaries import PROCESSORS, ROOT, WORK, libraries, modules, run, wheel_tag
 DIST = ROOT / "dist"
 
 
+def require_committed() -> None:
+    """Refuse a tree with changes, or with files that nobody knows: the sdist would hold them."""
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if changed := status.stdout.splitlines():
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        sys.exit(f"release: {changed[0][3:]}{more} is not committed; to try it: make release CHANGED=--changed")
+
+
+def has_headers(python: str | Path) -> bool:
+    """Whether this interpreter runs, and has the headers of Python."""
+    words = [python, "-c", "import sysconfig; print(sysconfig.get_path('include'))"]
+    try:
+        folder = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return Path(folder, "Python.h").exists()
+
+
 def usable(pythons: list[str]) -> list[str]:
-    """Those interpreters that are there; a note on the others."""
-    found = []
-    for python in pythons:
-        words = [python, "-c", "import sysconfig; print(sysconfig.get_path('include'))"]
-        try:
-            folder = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
-        except (OSError, subprocess.CalledProcessError):
-            print(f"release: {python} is not installed: the wheels bring no core for it")
-            continue
-        if Path(folder, "Python.h").exists():
-            found.append(python)
-        else:
-            print(f"release: {python} has no Python.h: the wheels bring no core for it")
-    return found
+    """The interpreters of these names, of PATH or of pyenv, whose own names on PATH run the chosen versions only."""
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    found = {
+        name: next((str(path) for path in (name, *sorted(versions.glob(f"*/bin/{name}"))) if has_headers(path)), None)
+        for name in pythons
+    }
+    if missing := [name for name, path in found.items() if path is None]:
+        rest = " ".join(name for name in pythons if name not in missing)
+        without = f"; for wheels that lack the core for it: PYTHONS='{rest}'" if rest else ""
+        sys.exit(f"release: {', '.join(missing)} with headers (Python.h) is not installed{without}")
+    return [path for path in found.values() if path]
 
 
 def make_wheel(sdist: Path, processor: str, mpis: dict[str, str], pythons: list[str]) -> None:
@@ -52,7 +71,9 @@ def make_wheel(sdist: Path, processor: str, mpis: dict[str, str], pythons: list[
         [wheel] = Path(folder).glob("*.whl")
         run(sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", wheel_tag(processor), wheel)
         [wheel] = Path(folder).glob("*.whl")
-        shutil.move(wheel, DIST / wheel.name)
+        place = DIST if processor == platform.machine() else DIST / processor  # pip refuses those of other processors
+        place.mkdir(exist_ok=True)
+        shutil.move(wheel, place / wheel.name)
 
 
 def check(sdist: Path, wheels: list[Path]) -> None:
@@ -75,18 +96,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", action="append", required=True, help="NAME==VERSION of a wheel with an MPI's headers")
     parser.add_argument("--processor", action="append", choices=PROCESSORS, help="for these only")
+    parser.add_argument("--changed", action="store_true", help="from a tree with changes, to try it")
     parser.add_argument("pythons", nargs="+", help="interpreters for which the wheels bring the core")
     asked = parser.parse_args()
+    if not asked.changed:
+        require_committed()
+    pythons = usable(asked.pythons)
     mpis = {requirement.partition("==")[0]: requirement for requirement in asked.mpi}
     shutil.rmtree(DIST, ignore_errors=True)
     run(sys.executable, "-m", "build", "--sdist", "--outdir", DIST, ROOT)
     [sdist] = DIST.glob("*.tar.gz")
-    pythons = usable(asked.pythons)
     for processor in asked.processor or PROCESSORS:
         make_wheel(sdist, processor, mpis, pythons)
-    wheels = sorted(DIST.glob("*.whl"))
+    wheels = sorted(DIST.rglob("*.whl"))
     check(sdist, wheels)
-    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in [sdist, *wheels]]
+    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(DIST)}\n" for path in [sdist, *wheels]]
     (DIST / "SHA256SUMS").write_text("".join(sums))
 
 

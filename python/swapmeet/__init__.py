@@ -23,7 +23,7 @@ class _WithoutCore:
 
         raise SwapmeetError(
             f"the core is missing for {sys.implementation.cache_tag}: in a checkout, run `make build`; elsewhere use "
-            "another Python, or compile it: pip install --force-reinstall --no-binary swapmeet swapmeet"
+            f"another Python, or compile it: pip install --force-reinstall swapmeet-{__version__}.tar.gz"
         )
 
 

@@ -29,7 +29,7 @@ pytest.importorskip("elftools", reason="make .venv/.extra-release")
 import inspecting  # noqa: E402
 from binaries import ABIS, GLIBC, WORK, target  # noqa: E402
 
-WHEELS = sorted((ROOT / "dist").glob("*.whl"))
+WHEELS = sorted((ROOT / "dist").rglob("*.whl"))
 WHEEL = next((wheel for wheel in WHEELS if wheel.name.endswith(f"_{platform.machine()}.whl")), None)
 OTHER = next((wheel for wheel in WHEELS if wheel.name.endswith("_aarch64.whl") and wheel != WHEEL), None)
 PROGRAM = ROOT / "tests" / "mpi" / "programs" / "loaded.c"

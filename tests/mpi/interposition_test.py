@@ -269,6 +269,17 @@ def test_beginnings_and_ends(launch, compiled, wheel: str, ranks: int, algorithm
     assert re.fullmatch(r"lifetimes: [1-9]\d+ right", line)
 
 
+@pytest.mark.in_turn
+@pytest.mark.parametrize("nodes", ["", "cyclic:2"])
+def test_nothing_is_left_at_the_handle_of_a_freed_communicator(launch, compiled, wheel: str, nodes: str) -> None:
+    """By an exchange in a delete callback: an attribute that is set there is never deleted."""
+    env = {"SWAPMEET_NODES": nodes} if nodes else {}
+    done = launch(3, [compiled(wheel, "lifetimes"), "handles"], mpi=wheel, env=env, timeout=30)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [line] = set(done.stdout.splitlines())
+    assert re.fullmatch(r"lifetimes: [1-9]\d+ right", line)
+
+
 def test_our_own_functions_refuse_after_finalize(launch, compiled, wheel: str) -> None:
     done = launch(2, [compiled(wheel, "finalized")], mpi=wheel, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr

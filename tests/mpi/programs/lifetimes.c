@@ -2,6 +2,7 @@
  *
  *   lifetimes delete     in the delete callbacks of attributes: of a freed, a disconnected and a leaked communicator,
  *                        and of MPI_COMM_SELF in MPI_Finalize
+ *   lifetimes handles    the same, and later communicators get the handles on some ranks only
  *   lifetimes starts     there, non-blocking ones and a persistent one that was made before, and started before
  *   lifetimes first      the same, none of which was started before; one rank is late
  *   lifetimes session    on communicators of a session, without MPI_Init; some are left when it ends
@@ -86,6 +87,33 @@ static void delete_callbacks(void) {
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
+/* Ranks have other numbers of communicators of their own meanwhile, so that a handle that is free again is that of other
+ * communicators on each. */
+static void handles(void) {
+  enum { TIMES = 40, OWN = 3 };
+  int key, rank;
+  MPI_Comm own[OWN], comm, half;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, exchange_on_delete, &key, NULL);
+  for (int time = 0; time < TIMES; ++time) {
+    comm = with_callback(key, 1);
+    exchange(comm);
+    MPI_Comm_free(&comm);
+    for (int i = 0; i < OWN; ++i) {
+      own[i] = MPI_COMM_NULL;
+      if (rank >= i && (time + rank + i) % 2) MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+    exchange(half);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int k = 0; k < 2; ++k) exchange(comm);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&half);
+    for (int i = 0; i < OWN; ++i)
+      if (own[i] != MPI_COMM_NULL) MPI_Comm_free(&own[i]);
+  }
+}
+
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 static struct {
   int sent[MOST_RANKS], received[MOST_RANKS];
@@ -165,6 +193,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     exchange(MPI_COMM_WORLD);
     if (strcmp(what, "delete") == 0) delete_callbacks();
+    if (strcmp(what, "handles") == 0) handles();
     if (strcmp(what, "starts") == 0) starts(CALLS);
     if (strcmp(what, "first") == 0) starts(0);
     if (strcmp(what, "both") == 0) session("beside");

@@ -156,20 +156,26 @@ def libraries(processor: str, mpis: Mapping[str, str], into: Path) -> Path:
 
 def modules(processor: str, pythons: Sequence[str], core: Path, into: Path) -> None:
     """Compile the core's module for each Python; the stable one for the first that is new enough."""
-    script = "import sys, sysconfig; print(*sys.version_info[:2], sys.executable)"
+    script = "import sys, sysconfig; print(*sys.version_info[:2], sys.executable, sysconfig.get_path('include'))"
     versions = {}
     for python in pythons:
-        major, minor, path = run(python, "-c", script).split()
-        versions[int(major), int(minor)] = path
+        major, minor, path, headers = run(python, "-c", script).split()
+        versions[int(major), int(minor)] = path, headers
     stable = min((version for version in versions if version >= STABLE), default=None)
     nanobind = run(sys.executable, "-m", "nanobind", "--cmake_dir").strip()
-    for version, path in sorted(versions.items()):
+    for version, (path, headers) in sorted(versions.items()):
         if version >= STABLE and version != stable:
             continue
         label = f"cpython-{version[0]}{version[1]}-{processor}-linux-gnu"
         folder = WORK / processor / f"python{version[0]}.{version[1]}"
         settings = {"SWAPMEET_PYTHON": "ON", "SWAPMEET_CORE": core, "nanobind_ROOT": nanobind}
-        settings |= {"Python_EXECUTABLE": path, "SKBUILD_SOABI": label, "SKBUILD_SOSABI": "abi3"}
+        # With the headers' folder CMake asks no python3.N-config, which pyenv may have switched off.
+        settings |= {
+            "Python_EXECUTABLE": path,
+            "Python_INCLUDE_DIR": headers,
+            "SKBUILD_SOABI": label,
+            "SKBUILD_SOSABI": "abi3",
+        }
         if version == stable:  # whose Python.h does not include <stdio.h>, and nanobind takes it for granted
             settings |= {"SWAPMEET_STABLE_ABI": "ON", "CMAKE_CXX_FLAGS": f"{OPTIMISED} -include cstdio"}
         cmake(folder, processor, ["_core"], settings)

@@ -13,8 +13,8 @@ struct RowSize {
   std::uint32_t block_bytes = 0;  ///< size of the largest block in a row, in whole cache lines; 0: the node has no rows
 
   static constexpr RowsInTurn turns{};
-  /// Size of the largest block in a row if memory is not short.
-  static constexpr std::uint32_t most_block_bytes = 4096;
+  /// Size of the largest block in a row if memory is not short and the node has few ranks (NodeLayout::within()).
+  static constexpr std::uint32_t most_block_bytes = 8192;
   static constexpr std::size_t line = 64, flag_bytes = 8, entry_bytes = 8;
 
   static constexpr std::size_t aligned(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }

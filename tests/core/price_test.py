@@ -256,7 +256,7 @@ def test_rows_raise_one_flag() -> None:
         assert rows <= cells
         if model != "loggp":  # there its bytes may keep a rank longer than its core does
             assert cells - rows == pytest.approx(gain)
-        large = [price(f"direct(intra={intra})", 16, 4097, costs, model, "16") for intra in ("auto", "rows")]
+        large = [price(f"direct(intra={intra})", 16, 8193, costs, model, "16") for intra in ("auto", "rows")]
         assert large[0] == large[1]
     apart = [price(f"direct(intra={intra})", 16, 64, costs, "max-rate", "1") for intra in ("auto", "rows")]
     assert apart[0] == apart[1], "each rank is on a node of its own"

@@ -14,8 +14,8 @@
 namespace swapmeet {
 
 /// A rank's numbers for the agreement on sizes, of which the maximum over all ranks is taken: bytes of the largest
-/// block; minus the bytes of the smallest, so that its maximum gives the minimum; then, if the threshold depends on them, the number of blocks in each size
-/// class.
+/// block; minus the bytes of the smallest, so that its maximum gives the minimum; then, if the threshold depends on them,
+/// the number of blocks in each size class.
 using AgreedNumbers = std::array<std::int64_t, 2 + size_classes>;
 
 struct SizedState {

@@ -28,6 +28,9 @@ static int came_later(const char *name) {
 
 void *dlsym(void *handle, const char *name) {
   static void *(*found)(void *, const char *);
-  if (!found) found = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+  /* Of this glibc, or the first of x86-64 and of aarch64. */
+  static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+  for (size_t i = 0; !found && i < sizeof versions / sizeof *versions; ++i)
+    found = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", versions[i]);
   return came_later(name) ? NULL : found(handle, name);
 }
